@@ -20,7 +20,7 @@ from scorewise.inference.paired import holm
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Count, ItsName, Record, Share, means
+from scorewise.show.fields import Count, Record, Share, means
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
@@ -42,8 +42,8 @@ def amount(x: float) -> float:
 class CategoryAgreement(Record):
     """Agreement on a category."""
 
-    category: ItsName
-    share: Share = means("Its share of all ratings.")
+    category: str
+    share: Share
     agreement: EstimateField = means("Where one says it, the chance that another does.")
 
 

@@ -24,11 +24,11 @@ from scorewise.agreeing.verdict import verdict_of
 from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.data import ClusterRecord, Clusters, Sources
+from scorewise.show.data import ClusterRecord
 from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import MeasureRow, record_of
-from scorewise.show.fields import Count, ItsName, Record, Share, means
-from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.fields import Count, Record, Share, means
+from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Column, Section, section, undefined
 from scorewise.show.words import (
     Format,
@@ -76,14 +76,14 @@ SIDE_BY_SIDE = {
 class CategoryRecord(Record):
     """A category."""
 
-    name: ItsName
+    name: str
     ratings: Amount = means("Ratings that say it, or their weight.")
 
 
 class DataRecord(Record):
     """The ratings that were judged."""
 
-    sources: Sources
+    sources: list[str]
     items: Amount = means("Items with a rating, or their weight.")
     unrated: Count = means("Items without any rating, which count for nothing.")
     single: Amount = means("Items with one rating, or their weight.")
@@ -93,7 +93,7 @@ class DataRecord(Record):
     most: Count = means("Most ratings of an item.")
     distinct: Count = means("Categories in all.")
     categories: list[CategoryRecord] = means("The categories in order, at most 1,000.")
-    weighted: bool = means("Whether items are weighted.")
+    weighted: bool
 
 
 class AgreementRow(MeasureRow):
@@ -110,7 +110,7 @@ class AgreeDocument(JudgedDocument, command="agree"):
 
     settings: Settings
     data: DataRecord
-    clusters: Clusters
+    clusters: ClusterRecord | None
     measures: list[AgreementRow] = means("Every measure of agreement.", min_length=1)
     paradox: ParadoxRecord
     baseline: Baseline
@@ -118,7 +118,7 @@ class AgreeDocument(JudgedDocument, command="agree"):
     pairs: Pairs
     raters: list[RaterAgreement] = means("Each rater, who differs most first.")
     disputed: list[DisputedItem] = means("The items with most disagreement.")
-    groups: ByGroup
+    groups: list[GroupsRecord]
 
     def sections(self) -> list[Section]:
         """Coefficients in words, beside each other and beside guessing, and where raters differ."""

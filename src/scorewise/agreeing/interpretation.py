@@ -17,7 +17,7 @@ from scorewise.inference.agreement_weights import Disagreement, Weights, disagre
 from scorewise.inference.disagreement import Rated, parts
 from scorewise.measures.marginals import why_no_table
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.estimates import NumberOrNaN, ShareOrNaN, Titled, WhyNot
+from scorewise.show.estimates import NumberOrNaN, ShareOrNaN, Titled
 from scorewise.show.fields import Count, Record, Share, Weight, means
 from scorewise.show.words import percent
 from scorewise.tallies import Ratings
@@ -223,16 +223,16 @@ def _permuted(
 class CoefficientRecord(Titled):
     """A coefficient without weights."""
 
-    value: NumberOrNaN = means("The value; null when undefined.")
-    why: WhyNot
+    value: NumberOrNaN
+    why: str
 
 
 class ParadoxRecord(Record):
     """Coefficients without weights side by side, and what drives them apart."""
 
-    measures: list[CoefficientRecord] = means("The coefficients.")
+    measures: list[CoefficientRecord]
     commonest: str | None = means("The category said most often.")
-    share: Share = means("Its share of all ratings.")
+    share: Share
     shift: Weight | None = means("Share of one rater's ratings that would have to move.")
     prevalence: bool = means("Whether the commonest category drives kappa down.")
     bias: bool = means("Whether two raters use the categories differently often.")

@@ -12,11 +12,11 @@ from scorewise.answering.judged import WHY, Judged, Settings, Tau
 from scorewise.answering.measures import ALL, SHOWN, thresholds
 from scorewise.answering.result import FROM_COLUMN, ConfidentError
 from scorewise.answering.verdict import verdict_of
-from scorewise.show.data import ClusterRecord, Clusters, SpreadRecord, spread
+from scorewise.show.data import ClusterRecord, SpreadRecord, spread
 from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import Estimated, NamedMeasure, record_of
 from scorewise.show.fields import Count, Record, Word, means
-from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Column, Section, Table, section
 from scorewise.show.words import (
     at_floor,
@@ -69,7 +69,7 @@ class CaseRecord(Record):
 class AnswersRecord(Record):
     """The answers that were judged."""
 
-    sources: list[str] = means("Files read; empty when given as columns.")
+    sources: list[str]
     answers: Count = means("Answers judged, without those dropped.")
     dropped: Count = means("Answers left out because a value other than a confidence was missing.")
     quality: Literal["anls", "exact", "f1", "own"] = means("How quality was made.")
@@ -79,7 +79,7 @@ class AnswersRecord(Record):
     column: str | None = means("Column of the quality; null where it was made of texts.")
     weight: str | None = means("Column of the weights; null when all answers weigh the same.")
     cases: list[CaseRecord] = means("Special answers, kind by kind.")
-    by: list[str] = means("Columns of the groups.")
+    by: list[str]
 
     @classmethod
     def of(cls, a: Answers) -> AnswersRecord:
@@ -110,7 +110,7 @@ class TauRecord(Record):
     accuracy: Estimated = means("Share of correct answers.")
     ece: Estimated = means("Calibration error in bins.")
     smece: Estimated = means("Calibration error, smoothed.")
-    brier: Estimated = means("Brier score against correct or wrong.")
+    brier: Estimated
     mcb: Estimated = means("Part of the Brier score that recalibration would save.")
     auroc: Estimated = means("Chance that a correct answer is surer than a wrong one.")
     aurc: Estimated = means("Mean share of wrong answers among the surest.")
@@ -119,7 +119,7 @@ class TauRecord(Record):
 class ConfidenceRecord(SpreadRecord):
     """One confidence."""
 
-    name: str = means("Name of the confidence, usually its column.")
+    name: str
     answers: Count = means("Answers that have it.")
     missing: Count = means("Answers that do not; they are left out here.")
     measures: list[MeasureRecord] = means("The measures.", min_length=1)
@@ -161,11 +161,11 @@ class AnswersDocument(JudgedDocument, command="answers"):
 
     settings: Settings
     data: AnswersRecord
-    clusters: Clusters
+    clusters: ClusterRecord | None
     confidences: list[ConfidenceRecord] = means(
         "Each confidence on all answers that have it.", min_length=1
     )
-    groups: ByGroup
+    groups: list[GroupsRecord]
 
     def sections(self) -> list[Section]:
         """What was judged, each confidence, thresholds of quality, and groups."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from scorewise.columns import Kind as ScoreKind
 from scorewise.curves.smroc import four_sets
 from scorewise.drifting.groups import WORDS, Groups
 from scorewise.drifting.measures import Held
 from scorewise.drifting.samples import Sample
 from scorewise.drifting.split import MANY
 from scorewise.inference.ranking import area
-from scorewise.show.data import ScoreKind, WeightedRows
+from scorewise.show.data import WeightedRows
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import AdjustedP, Measured, Seed, Titled, record_of
+from scorewise.show.estimates import Measured, Titled, record_of
 from scorewise.show.fields import (
     AnyRecord,
     Count,
@@ -26,7 +27,7 @@ from scorewise.show.fields import (
     Word,
     means,
 )
-from scorewise.show.groups import ByGroup, GroupsRecord, group_section
+from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Column, Section, Table, undefined
 from scorewise.show.verdict import Claim, claim, columns_of, command
 from scorewise.show.words import by_reason, count, counted, is_least, named, p_value, percent
@@ -43,7 +44,7 @@ class SettingsRecord(Record):
     """The settings that the numbers depend on."""
 
     level: Level = means("Confidence level of the intervals; drift is seen below 1 - level.")
-    seed: Seed
+    seed: Count
     replicates: Count = means("How often the rows were dealt out by chance.")
     midpoint: Literal["mean", "balanced", "median", "fixed"] = means("How midpoints are found.")
 
@@ -59,14 +60,14 @@ class TimeRecord(Record):
 class SampleRecord(WeightedRows):
     """A sample, without what it is compared with."""
 
-    name: Word = means("What the sample is called.")
+    name: Word
     labelled: bool = means("Whether its labels are known.")
-    positives: Count | None = means("Rows of the positive class; null without labels.")
+    positives: Count | None
     positive: str | None = means("The positive class; null without labels.")
-    exact: bool = means("False when scores were coarsened into cells.")
+    exact: bool
     prevalence: Share | None = means("Share of positives, by weight.")
     midpoint: Share | None = means("Where a score turns from low to high.")
-    auroc: Share | None = means("Area under the ROC curve.")
+    auroc: Share | None
     high: Share | None = means("Share of scores at or above the midpoint.")
     low: Share | None = means("Share of scores below the midpoint.")
     rotation: Number = means("Degrees from the balance by label to the balance by score.")
@@ -84,8 +85,8 @@ class ChangeRecord(Measured, _Named):
     by_chance: Weight | None = means(
         "Size below which chance alone stays as often as `level` says."
     )
-    p: PValue = means("P-value of no change.")
-    p_adjusted: AdjustedP
+    p: PValue
+    p_adjusted: PValue
 
 
 class WindowRecord(SampleRecord):
@@ -108,7 +109,7 @@ class DriftDocument(JudgedDocument, command="drift"):
     windows: list[WindowRecord] = means(
         "The current sample, or the windows of time after the reference.", min_length=1
     )
-    groups: ByGroup
+    groups: list[GroupsRecord]
     group_windows: list[WindowRecord] = means(
         "The current rows of each group, compared with its reference."
     )

@@ -22,10 +22,10 @@ from scorewise.evaluation.groups import TITLES
 from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line, gap_cell
 from scorewise.inference.models import McNemarKind, rows_needed
 from scorewise.inference.paired import holm
-from scorewise.show.data import ClusterRecord, Clusters, DataRecord, GroupOfRows
+from scorewise.show.data import ClusterRecord, DataRecord, GroupOfRows
 from scorewise.show.document import JudgedDocument, cautions
-from scorewise.show.estimates import AdjustedP, Estimated, OfMeasure, record_of
-from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means, why_no
+from scorewise.show.estimates import Estimated, OfMeasure, record_of
+from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means
 from scorewise.show.page import (
     Column,
     Heading,
@@ -57,8 +57,8 @@ class CompareSettings(SettingsRecord):
 class JoinedRecord(Record):
     """How many rows of a model were found in all models."""
 
-    model: str = means("Name of the model.")
-    rows: Count = means("Rows that it has.")
+    model: str
+    rows: Count
     joined: Count = means("Rows whose key every model has.")
 
 
@@ -69,9 +69,9 @@ class PairRecord(OfTwo):
         "Better only where the interval excludes 0 and the adjusted p-value says so."
     )
     value: float = means("The value of the first minus that of the second.")
-    low: float = means("Lower end of its interval.")
-    high: float = means("Upper end of its interval.")
-    p_adjusted: AdjustedP
+    low: float
+    high: float
+    p_adjusted: PValue
     rows_missing: Number = means(
         "Rough number of further rows that would show this difference "
         "with a power of 80 %; null where it is shown, or is 0."
@@ -83,8 +83,8 @@ class JointRecord(Record):
 
     statistic: Number = means("Chi-square of the differences.")
     df: Count = means("Degrees of freedom: the rank of their covariance.")
-    p: PValue = means("P-value of no difference.")
-    why: str = why_no("test")
+    p: PValue
+    why: str
 
 
 class McNemarRecord(OfTwo):
@@ -94,14 +94,14 @@ class McNemarRecord(OfTwo):
     only_second: Count = means("Rows that only the second decides rightly.")
     kind: McNemarKind = means("Mid-p, exact, or chi-square with continuity correction.")
     statistic: Number = means("The corrected chi-square; null of the other kinds.")
-    p: Share = means("P-value of equally many errors.")
-    p_adjusted: AdjustedP
+    p: Share
+    p_adjusted: PValue
 
 
 class NonInferiorityRecord(Estimated, OfMeasure):
     """By how much a model is better than the baseline, held against the margin."""
 
-    model: str = means("Name of the model.")
+    model: str
     baseline_model: str = means("Name of the model that it is compared with.")
     margin: float = means("How much worse it may be.", gt=0)
     finding: Literal["non-inferior", "inferior", "cannot be told"] = means(
@@ -123,7 +123,7 @@ class CompareDocument(JudgedDocument, command="compare"):
 
     settings: CompareSettings
     data: DataRecord
-    clusters: Clusters
+    clusters: ClusterRecord | None
     classes: Count = means("Number of classes.")
     paired: bool = means("Whether all models were judged on the same rows.")
     joined: list[JoinedRecord] = means(
@@ -141,7 +141,7 @@ class CompareDocument(JudgedDocument, command="compare"):
     noninferiority: list[NonInferiorityRecord] = means(
         "Models held against a margin; empty where none is named."
     )
-    groups: list[CompareGroup] = means("Group by group; empty where none were asked for.")
+    groups: list[CompareGroup]
     min_rows: Count = means("Groups of fewer rows are left out.")
 
     def page(self) -> Page:

@@ -42,8 +42,8 @@ class BenefitRecord(Record):
 
     threshold: list[Share] = means("Threshold probabilities.")
     value: list[float] = means("Net benefit, in true positives a row.")
-    low: list[float] = means("Lower end of its interval.")
-    high: list[float] = means("Upper end of its interval.")
+    low: list[float]
+    high: list[float]
     treat_all: list[float] = means("Net benefit of alerting on everybody.")
 
 

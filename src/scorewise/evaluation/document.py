@@ -18,16 +18,13 @@ from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import (
     Cells,
     ClusterRecord,
-    Clusters,
     CutRecord,
     DataRecord,
-    ScoreName,
     SpreadRecord,
     spread,
 )
 from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import (
-    AdjustedP,
     Estimated,
     MeasureRow,
     OfMeasure,
@@ -35,7 +32,7 @@ from scorewise.show.estimates import (
     finite,
     record_of,
 )
-from scorewise.show.fields import Record, Weight, Word, means
+from scorewise.show.fields import PValue, Record, Weight, Word, means
 from scorewise.show.groups import GroupsRecord
 from scorewise.show.page import Page
 from scorewise.show.words import counted, named, whole_percent
@@ -70,14 +67,10 @@ class SettingsRecord(Repeatable):
     clip: float | None = means("Distance from 0 and 1 to which log loss clips; null: no clipping.")
 
 
-class ConfusionRecord(Cells):
-    """Weight per true class and decision; counts when there are no weights."""
-
-
 class ModelRecord(SpreadRecord):
     """The scores of one model: a column, or one for each class."""
 
-    name: ScoreName
+    name: str
     kind: Kind | None = means(
         "What the scores are said to be; null where only decisions and confidence are known."
     )
@@ -87,12 +80,12 @@ class ModelRecord(SpreadRecord):
     confidence_kind: Kind | None = means(
         "What the confidence can be read as; null where there are two classes."
     )
-    exact: bool = means("False when scores were coarsened into cells.")
+    exact: bool
     cut: CutRecord | None = means("Where the scores of two classes are cut.")
-    confusion: ConfusionRecord | list[Annotated[list[Weight], Meta(min_length=2)]] = means(
+    confusion: Cells | list[Annotated[list[Weight], Meta(min_length=2)]] = means(
         "Weight per true class and decision; of several classes a table, in the order of `classes`."
     )
-    measures: list[MeasureRow] = means("The measures, group by group.")
+    measures: list[MeasureRow]
 
     @classmethod
     def of(cls, name: str, e: Evaluation, only: Collection[str] | None = None) -> ModelRecord:
@@ -107,7 +100,7 @@ class ModelRecord(SpreadRecord):
             **spread(e.tally),
             exact=e.tally.coarse is None,
             cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
-            confusion=ConfusionRecord(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
+            confusion=Cells(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
             measures=_measured(e, MEASURES, only),
         )
 
@@ -141,7 +134,7 @@ class DifferenceRecord(Estimated, OfMeasure):
 
     first: str = means("Name of the model that is subtracted from.")
     second: str = means("Name of the model that is subtracted.")
-    p_adjusted: AdjustedP
+    p_adjusted: PValue
 
     @classmethod
     def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:
@@ -153,7 +146,7 @@ class DifferenceRecord(Estimated, OfMeasure):
 class ClassRecord(Record):
     """One class against the rest."""
 
-    name: str = means("Name of the class.")
+    name: str
     weight: Weight = means("Weight of the rows of the class; their number without weights.")
     called: Weight = means("Weight of the rows predicted to be of the class.")
     measures: list[MeasureRow] = means(
@@ -184,7 +177,7 @@ class EvaluationDocument(JudgedDocument, command="evaluate"):
 
     settings: SettingsRecord
     data: DataRecord
-    clusters: Clusters
+    clusters: ClusterRecord | None
     models: list[ModelRecord] = means(
         "The scores that were judged, in the order given.", min_length=1
     )
@@ -192,9 +185,7 @@ class EvaluationDocument(JudgedDocument, command="evaluate"):
         "Each class against the rest; empty where there are two classes."
     )
     differences: list[DifferenceRecord] = means("Models compared on the same rows, pair by pair.")
-    groups: list[GroupsRecord] = means(
-        "Each model group by group; empty where none were asked for."
-    )
+    groups: list[GroupsRecord]
     curves: list[CurvesRecord] = means(
         "The curves of each model, or of the first classes; empty on the first screen."
     )

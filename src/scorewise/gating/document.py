@@ -12,7 +12,7 @@ from scorewise.errors import plain
 from scorewise.gating.requirements import Outcome
 from scorewise.show.data import DataRecord
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import EstimateField, MeasureName
+from scorewise.show.estimates import EstimateField
 from scorewise.show.fields import Count, Level, Record, Word, means
 from scorewise.show.page import Column, Heading, Section, section
 from scorewise.show.verdict import Claim, claim, figure
@@ -26,7 +26,7 @@ class SettingsRecord(Record):
     """What was asked for."""
 
     level: Level = means("Confidence level that was asked for.")
-    looks: Count = means("Looks at the same rows that the level is shared among.")
+    looks: Count
     adjusted: Level = means("Confidence level of the intervals, for so many looks.")
     inconclusive: Inconclusive = means("What an inconclusive gate counts as.")
     min_rows: Count = means("Groups of fewer rows are not judged, so inconclusive.")
@@ -36,14 +36,14 @@ class CheckRecord(Record):
     """One requirement, of all rows or of one group, and its outcome."""
 
     requirement: Word = means("The requirement, such as auroc.low >= 0.8.")
-    measure: MeasureName
+    measure: Word
     of: str = means("The group, window or judge; empty for all rows.")
     outcome: Outcome = means("Whether it is shown to hold, shown to be broken, or neither.")
     estimate: EstimateField = means("What was measured.")
     limit: float = means("The limit required.")
     baseline: str = means("What it is compared with; empty where it is not a difference.")
     paired: bool | None = means("Whether the rows are those of the baseline.")
-    rows: Count = means("Rows judged.")
+    rows: Count
     rows_needed: Count | None = means(
         "Rows in all that would tell, if the value stayed; null: not known."
     )
@@ -55,7 +55,7 @@ class BaselineRecord(Record):
 
     name: Word = means("Its file or column.")
     paired: bool = means("Whether its rows are the same; false for a saved result.")
-    rows: Count = means("Rows of it that were used.")
+    rows: Count
     sentence: Word = means("How it was compared.")
 
 

@@ -58,7 +58,7 @@ class Pair:
 class Rating(Record):
     """What one rater says of a row."""
 
-    name: str = means("Name of the rater or model.")
+    name: str
     positive: bool = means("Whether it decides for the positive class.")
     score: float = means("Its score; of logits, the probability.")
 

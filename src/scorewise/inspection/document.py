@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
+from scorewise.columns import Kind
 from scorewise.inspection.agreement import Agreement, Instance
 from scorewise.inspection.gaps import Gap
 from scorewise.inspection.suspects import NamedRow, Set, Suspect
@@ -13,17 +14,13 @@ from scorewise.inspection.verdict import inspection_verdict, raters_verdict
 from scorewise.show.data import (
     CutRecord,
     DataRecord,
-    DensityOfScores,
     DensityRecord,
     RowsRecord,
-    ScoreKind,
-    ScoreName,
 )
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import Seed, record_of
+from scorewise.show.estimates import record_of
 from scorewise.show.fields import (
     Count,
-    ItsName,
     Number,
     OfTwo,
     Record,
@@ -32,7 +29,6 @@ from scorewise.show.fields import (
     Word,
     means,
     says,
-    why_no,
 )
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.words import by_reason, count, counted, written
@@ -73,15 +69,15 @@ class SettingsRecord(Record):
     midpoint: Word = means("How the midpoint was chosen, or the number given.")
     top: Count = means("Rows listed at most.")
     tolerance: Tolerance
-    threshold: float = means("A score at or above this is a positive decision.")
-    seed: Seed
+    threshold: float
+    seed: Count
 
 
 class SetRecord(Record):
     """Rows of one class with high or with low scores."""
 
     set: Set = means("Which rows.")
-    rows: Count = means("How many rows.")
+    rows: Count
 
 
 class NumbersRecord(Record):
@@ -96,31 +92,27 @@ class NumbersRecord(Record):
 class RaterRecord(Record):
     """One rater or model."""
 
-    name: ItsName
+    name: str
     midpoint: Middle
     smauc: Share | None = means("Area under its smROC curve; null when there is none.")
-    why: str = why_no("curve")
+    why: str
 
 
 class PairRecord(OfTwo):
     """Two raters or models."""
 
     distance: Share | None = means("Area between their smROC curves; null when one has none.")
-    why: str = why_no("distance")
-    same_decisions: Share | None = means("Share of rows on which both decide the same.")
-    within_tolerance: Share | None = means(
-        "Share of rows on which both scores are within tolerance."
-    )
+    why: str
+    same_decisions: Share | None
+    within_tolerance: Share | None
 
 
 class AgreementRecord(Record):
     """How far raters or models agree."""
 
     tolerance: Tolerance
-    same_decisions: Share | None = means("Share of rows on which all decide the same.")
-    within_tolerance: Share | None = means(
-        "Share of rows on which all scores are within tolerance."
-    )
+    same_decisions: Share | None
+    within_tolerance: Share | None
     numbers: NumbersRecord
     raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
     pairs: list[PairRecord] = means("Each two of them.", min_length=1)
@@ -147,18 +139,18 @@ class AgreementRecord(Record):
 class ModelRecord(Record):
     """One column of scores."""
 
-    name: ScoreName
-    kind: ScoreKind
+    name: str
+    kind: Kind
     distinct: Count = means("Distinct scores.")
-    why: str = means("Why rows could not be ranked; empty when they were.")
+    why: str
     midpoint: Middle
     rule: FoundBy | None = means("How the midpoint was found; null when there is none.")
-    why_no_midpoint: str = why_no("midpoint")
+    why_no_midpoint: str = means("Why there is no midpoint; empty when there is one.")
     sets: list[SetRecord] = means("Rows by score and class; empty when there is no midpoint.")
     suspicious: list[Suspect] = means("Rows whose label may be wrong, most suspicious first.")
     successes: list[Suspect] = means("Right scores that were hard to get right, hardest first.")
     gaps: list[Gap] = means("Gaps between scores, most pronounced first.")
-    density: DensityOfScores
+    density: DensityRecord | None
 
     @classmethod
     def of(cls, name: str, model: Inspected) -> ModelRecord:

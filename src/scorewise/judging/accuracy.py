@@ -20,7 +20,7 @@ from scorewise.inference.shares import matched_difference, sign_test, wilson_of_
 from scorewise.judging.kappas import Term, clustered_kappa, combined, kappa_of, why_no_kappa
 from scorewise.judging.reading import Codes, Panel
 from scorewise.show.estimates import EstimateField, ShareOrNaN
-from scorewise.show.fields import Count, ItsName, OfTwo, Record, Share, means, says
+from scorewise.show.fields import Count, OfTwo, Record, Share, means, says
 from scorewise.tallies import Confusion
 from scorewise.tallies.formulas import mid_ranks
 
@@ -32,7 +32,7 @@ Kappa: TypeAlias = Annotated[EstimateField, says("Cohen's kappa.")]
 class Category(Record):
     """How often a judge uses a category, and how far that use is right."""
 
-    category: ItsName
+    category: str
     truth: ShareOrNaN = means("Share of items that are in it in truth.")
     judge: ShareOrNaN = means("Share of items that the judge puts in it.")
     p: ShareOrNaN = means("P-value of both being the same (McNemar).")
@@ -276,7 +276,7 @@ Columns: TypeAlias = Sequence[tuple[Codes, Codes]]
 class AgainstHuman(Record):
     """A judge against one human."""
 
-    name: str = means("The human.")
+    name: str
     items: Items
     accuracy: Accuracy
     kappa: Kappa

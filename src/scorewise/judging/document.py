@@ -17,10 +17,10 @@ from scorewise.judging.judgement import Judge, Judgement, Settings
 from scorewise.judging.kappas import LEAST
 from scorewise.judging.reading import Panel
 from scorewise.judging.verdict import verdict_of
-from scorewise.show.data import ClusterRecord, Clusters, Sources
+from scorewise.show.data import ClusterRecord
 from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.fields import Count, Record, means
-from scorewise.show.groups import ByGroup, group_section
+from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Section, section, undefined
 from scorewise.show.words import (
     DASH,
@@ -46,20 +46,20 @@ CATEGORIES, HUMANS = 30, 12  # rows of a table at most
 class HumanRecord(Record):
     """A human who rated items."""
 
-    name: str = means("Name of the human.")
+    name: str
     rated: Count = means("Items that the human rated.")
 
 
 class DataRecord(Record):
     """The items that were rated."""
 
-    sources: Sources
+    sources: list[str]
     items: Count = means("All items.")
     labelled: Count = means("Items with a truth.")
     tied: Count = means("Items on which humans tie, which have none.")
     single: Count = means("Items with the vote of one of several humans.")
     unlabelled: Count = means("Items that no human rated.")
-    weighted: bool = means("Whether items have weights.")
+    weighted: bool
     truth: str = means("What stands for the truth.")
     categories: list[str] = means("The categories, in order.", min_length=1)
     humans: list[HumanRecord] = means("The humans.", min_length=1)
@@ -78,12 +78,12 @@ class JudgeDocument(JudgedDocument, command="judge"):
 
     settings: Settings
     data: DataRecord
-    clusters: Clusters
+    clusters: ClusterRecord | None
     ceiling: Ceiling | None = means("How well humans agree with one another; null for one human.")
     judges: list[Judge] = means("The judges, in the order given.", min_length=1)
     differences: list[Difference] = means("Each two judges on the same items.")
     needed: list[NeededRecord] = means("Items for intervals of the width asked for.")
-    groups: ByGroup
+    groups: list[GroupsRecord]
 
     def sections(self) -> list[Section]:
         """Judges against the truth, the human level, each other and themselves."""

@@ -43,7 +43,7 @@ from scorewise.judging.kappas import (
 from scorewise.judging.prevalence import Prevalence, prevalences
 from scorewise.judging.reading import NoAnswer, Panel, read_panel
 from scorewise.show.estimates import EstimateField, Repeatable
-from scorewise.show.fields import Count, ItsName, Record, means
+from scorewise.show.fields import Count, Record, means
 from scorewise.show.shown import Shown
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Cell(Record):
 class Judge(Record):
     """A judge against the truth, each human, the human level, itself, and on all items."""
 
-    name: ItsName
+    name: str
     silent: Count = means("Items on which it gives no answer.")
     items: Items
     accuracy: Accuracy

@@ -16,13 +16,13 @@ from scorewise.inference.scales import effective, one_row, student, wald, z
 from scorewise.inference.shares import share_over_items, wilson, wilson_of
 from scorewise.judging.reading import Codes, Panel
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import ItsName, Record, Share, means
+from scorewise.show.fields import Record, Share, means
 
 
 class Prevalence(Record):
     """A category's share of human votes on all items."""
 
-    category: ItsName
+    category: str
     judge: EstimateField = means("Share among the judge's answers, uncorrected.")
     labelled: EstimateField = means("Share of votes on labelled items alone.")
     powered: EstimateField = means("Prediction-powered (Angelopoulos et al. 2023).")

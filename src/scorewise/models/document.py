@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.show.document import Document, with_cautions
 from scorewise.show.estimates import Estimated, Repeatable, Titled, record_of
-from scorewise.show.fields import Count, ItsName, Record, Share, means
+from scorewise.show.fields import Count, Record, Share, means
 from scorewise.show.page import Column, Section, section, undefined
 from scorewise.show.verdict import Hints
 from scorewise.show.words import Format, count, percent, written
@@ -70,11 +70,11 @@ class RadiusRecord(Estimated, _Radius):
 class ModelRecord(Record):
     """One model."""
 
-    name: ItsName
+    name: str
     novelty: Literal["score_samples", "novelty"] | None = means(
         "What told how novel rows are; null where nothing did."
     )
-    measures: list[MeasureRecord] = means("Each measure.")
+    measures: list[MeasureRecord]
     radii: list[RadiusRecord] = means("The mean confidence at radii of the data.")
 
     @classmethod

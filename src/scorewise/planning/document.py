@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import MeasureName
 from scorewise.show.fields import Count, Level, Number, Record, Share, Word, means
 from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim
@@ -20,7 +19,7 @@ class SettingsRecord(Record):
 
     level: Level = means("Confidence level of the intervals or of the guarantee.")
     power: Share = means("Share of cases in which a difference or a gate is to be shown.")
-    looks: Count = means("Looks at the same rows that the level is shared among.")
+    looks: Count
     supposed: list[Word] = means("What is taken for granted.")
 
 
@@ -29,7 +28,7 @@ class NeedRecord(Record):
 
     goal: Goal = means("What the rows are for.")
     text: Word = means("The goal in words.")
-    measure: MeasureName
+    measure: Word
     unit: Word = means("What is counted: rows, items or alerts.")
     rows: Count = means("How many it takes, or how many are at hand.")
     positives: Count | None = means("How many of them are positive; null: not known.")
@@ -40,7 +39,7 @@ class NeedRecord(Record):
 class PointRecord(Record):
     """What another number of rows would give."""
 
-    rows: Count = means("How many there are.")
+    rows: Count
     half_width: Number = means("Half the width of the interval; null where not asked.")
     detectable: Number = means("Difference that is shown so often; null where not asked.")
 

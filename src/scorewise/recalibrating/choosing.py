@@ -19,11 +19,11 @@ from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import effective, one_row
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.cells import FEW, Cells, Scale
-from scorewise.recalibrating.maps import CLASS_METHODS, MethodName, Table, fitted, mapped
+from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
 from scorewise.registry import MEASURES
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Record, means, says
+from scorewise.show.fields import Record, Word, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import class_charges, unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
@@ -40,9 +40,9 @@ Gain: TypeAlias = Annotated[
 class TriedRecord(Record):
     """One method, cross-fitted."""
 
-    method: MethodName
+    method: Word
     log_loss: LogLoss
-    brier: EstimateField = means("Brier score.")
+    brier: EstimateField
     gain: Gain
     in_the_large: EstimateField = means("Calibration in the large: 0 is right.")
     slope: EstimateField = means("Calibration slope: 1 is right, below 1 is too bold.")
@@ -51,7 +51,7 @@ class TriedRecord(Record):
 class ClassTriedRecord(Record):
     """One method for several classes, cross-fitted."""
 
-    method: MethodName
+    method: Word
     strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
     log_loss: LogLoss
     brier: EstimateField = means("Brier score, the sum over classes.")

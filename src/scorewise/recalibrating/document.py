@@ -16,10 +16,9 @@ from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.verdict import verdict_of
-from scorewise.show.data import ClusterRecord, Clusters, DataRecord, WeightedRows
+from scorewise.show.data import ClusterRecord, DataRecord, WeightedRows
 from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
-from scorewise.show.estimates import ConfidenceLevel
-from scorewise.show.fields import Count, ItsName, Record, Word, means
+from scorewise.show.fields import Count, Level, Record, Word, means
 from scorewise.show.page import Column, Section, section
 from scorewise.show.words import Sentence, count, counted, named, percent, written
 from scorewise.tallies import Tally
@@ -44,16 +43,16 @@ class SettingsRecord(Record):
 
     method: Word = means("The method asked for; auto where it was to be chosen.")
     folds: Count = means("Folds of the cross-fitting.")
-    seed: Count = means("Seed of the random folds.")
+    seed: Count
     clip: Clip = means("Probabilities are kept this far from 0 and 1.")
-    level: ConfidenceLevel
+    level: Level
 
 
 class MapDocument(JudgedDocument):
     """A map, and what it was chosen from."""
 
     settings: SettingsRecord
-    clusters: Clusters = None
+    clusters: ClusterRecord | None = None
     chosen: Word = means("The method of the map.")
     meaning: Word = means("What that method does.")
     reason: Word = means("Why this method was taken.")
@@ -92,9 +91,9 @@ class CalibrateDocument(MapDocument, command="calibrate"):
 class ClassRecord(Record):
     """One of the classes."""
 
-    name: ItsName
+    name: str
     column: str | None = means("The column of its scores; null when given as arrays.")
-    rows: Count = means("Rows of this class.")
+    rows: Count
     weight: float = means("Their weight.", ge=0)
 
 

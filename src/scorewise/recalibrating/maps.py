@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.columns import Kind
 from scorewise.columns.binary import scores_of
 from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
 from scorewise.columns.labels import listed
@@ -18,23 +19,22 @@ from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.cells import Cells, Scale
 from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
-from scorewise.show.data import ScoreKind, SeenRecord
+from scorewise.show.data import SeenRecord
 from scorewise.show.document import sealed, to_dict
-from scorewise.show.fields import Count, Record, Word, means, says
+from scorewise.show.fields import Count, Record, Word, means
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
 
 MOST = 10**7  # rows of several classes
 Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
-Seal: TypeAlias = Annotated[str, Meta(min_length=64), says("Fingerprint of all the above.")]
-MethodName: TypeAlias = Annotated[Word, says("Name of the method.")]
+Seal: TypeAlias = Annotated[str, Meta(min_length=64)]
 ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
 
 
 class _Sealed(Record):
     version: str = means("Version of scorewise that fitted it.", default=__version__)
-    method: MethodName
+    method: Word
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON values, with a seal."""
@@ -52,12 +52,12 @@ def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
 class Map(SeenRecord, _Sealed):
     """The map: all that is needed to apply it."""
 
-    kind: ScoreKind
+    kind: Kind
     clip: Clip = means("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
     centre: float = means("Taken off scores of any scale.")
     unit: float = means("Then they are divided by this.")
-    rows: Count = means("Rows that it was fitted to.")
-    positives: Count = means("Positives among them.")
+    rows: Count
+    positives: Count
     smoothed: bool = means("Whether labels were smoothed because a threshold tells them apart.")
     parameters: Parameters = means(
         "The parameters of the method by name, numbers or lists of numbers."
@@ -267,11 +267,11 @@ def mapped(parameters: ClassParameters, x: Floats) -> Floats:
 class ClassMap(_Sealed):
     """The map of several classes: all that is needed to apply it."""
 
-    kind: ClassKind = means("What the scores are.")
+    kind: ClassKind
     clip: Clip = means("Probabilities are kept this far from 0.")
     classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
     strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
-    rows: Count = means("Rows that it was fitted to.")
+    rows: Count
     absent: tuple[str, ...] = means("Classes that no row had.")
     parameters: ClassParameters = means(
         "Parameters by name: a number, a list, or a list of rows of a matrix."

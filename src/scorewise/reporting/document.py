@@ -26,7 +26,7 @@ class FileRecord(Record):
     """A file that was read."""
 
     path: Word = means("Its path, as it was given.")
-    size: Count = means("Its size in bytes.")
+    size: Count
     sha256: str = means("SHA-256 of its bytes; empty where it is too large to be read again.")
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from scorewise.arrays import Ints
-from scorewise.columns.binary import Kind
 from scorewise.curves.density import Density
 from scorewise.errors import BadInput
 from scorewise.show.estimates import finite, record_of
-from scorewise.show.fields import AnyRecord, Count, Number, Record, Weight, means, says
+from scorewise.show.fields import AnyRecord, Count, Number, Record, Weight, means
 from scorewise.show.words import Name, Sentence, count, counted, names, percent
 from scorewise.tallies.sorting import kept
 
@@ -21,17 +20,14 @@ if TYPE_CHECKING:
     from scorewise.tallies import Tally
 
 Label: TypeAlias = str | float | bool | None
-Sources: TypeAlias = Annotated[list[str], says("Files read; empty when given as arrays.")]
-ScoreKind: TypeAlias = Annotated[Kind, says("What the scores are said to be.")]
-ScoreName: TypeAlias = Annotated[str, says("Name of the scores, usually their column.")]
 
 
 class RowsRecord(Record):
     """Rows, and where they come from."""
 
-    sources: Sources
-    rows: Count = means("Rows, without those dropped.")
-    dropped: Count = means("Rows left out because a value was missing.")
+    sources: list[str]
+    rows: Count
+    dropped: Count
 
 
 class WeightedRows(RowsRecord):
@@ -47,7 +43,7 @@ class DataRecord(WeightedRows):
     positive: Label = means("The positive class; null when none is known.")
     negative: Label = means("The negative class; null when none is known.")
     rule: str = means("How it was decided which class is which.")
-    positives: Count | None = means("Rows of the positive class.")
+    positives: Count | None
     negatives: Count | None = means("Rows of the negative class.")
     weight_positives: Weight | None = means("Total weight of the positive class.")
     weight_negatives: Weight | None = means("Total weight of the negative class.")
@@ -126,12 +122,6 @@ class DensityRecord(Record):
         return kept(t, "density record", lambda: where_defined(made))
 
 
-DensityOfScores: TypeAlias = Annotated[
-    DensityRecord | None,
-    says("How the scores of each class are spread; null where a class has no rows."),
-]
-
-
 def short(values: Any, digits: int = 6) -> list[float]:
     """Numbers with so many significant digits.
 
@@ -168,13 +158,8 @@ class ClusterRecord(Record):
         return f"{counted(self.number, 'cluster')}, {largest}"
 
 
-Clusters: TypeAlias = Annotated[
-    ClusterRecord | None, says("The clusters of rows; null where each row stands alone.")
-]
-
-
 class Cells(Record):
-    """Labels against decisions."""
+    """Weight of labels against decisions; counts when there are no weights."""
 
     tp: Weight = means("Positives predicted positive.")
     fp: Weight = means("Negatives predicted positive.")
@@ -186,14 +171,14 @@ class GroupOfRows(Record):
     """A group of rows."""
 
     name: str = means("The words of the group, with slashes between.")
-    rows: Count = means("Rows of the group.")
-    positives: Count = means("Positives among them.")
+    rows: Count
+    positives: Count
 
 
 class CutRecord(Record):
     """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
 
-    threshold: float = means("The threshold.")
+    threshold: float
     above: Number = means("Highest score below the threshold; null when there is none.")
     upto: Number = means("Lowest score at or above the threshold; null when none.")
 

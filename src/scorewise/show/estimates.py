@@ -10,26 +10,18 @@ from msgspec import Meta
 
 from scorewise.estimate import Estimate
 from scorewise.registry import Better, Group, Measure
-from scorewise.show.fields import AnyRecord, Count, Level, Number, Record, Share, Word, means, says
-
-WhyNot: TypeAlias = Annotated[str, says("Why there is no value; empty when there is one.")]
-ConfidenceLevel: TypeAlias = Annotated[Level, says("Confidence level of the intervals.")]
-Seed: TypeAlias = Annotated[Count, says("Seed of the random draws.")]
-MeasureName: TypeAlias = Annotated[Word, says("Name of the measure.")]
-AdjustedP: TypeAlias = Annotated[Share | None, says("p, adjusted for the number of tests (Holm).")]
-ItsLow: TypeAlias = Annotated[Number, says("Lower end of its interval; null when there is none.")]
-ItsHigh: TypeAlias = Annotated[Number, says("Upper end of its interval; null when there is none.")]
+from scorewise.show.fields import AnyRecord, Count, Level, Number, Record, Share, Word, means
 
 
 class Measured(Record):
     """A value and its interval. The value is null exactly when `why` gives the reason."""
 
-    value: Number = means("The value; null when undefined or infinite.")
-    low: Number = means("Lower end of the interval; null when there is none.")
-    high: Number = means("Upper end of the interval; null when there is none.")
-    level: Level = means("Confidence level of the interval.")
+    value: Number
+    low: Number
+    high: Number
+    level: Level
     method: str = means("How the interval was made; empty when there is none.")
-    why: WhyNot
+    why: str
 
 
 class Estimated(Measured):
@@ -38,22 +30,22 @@ class Estimated(Measured):
     bound: float = means("Certified half-width that coarsening left; 0 if exact.", ge=0)
     baseline: Number = means("What chance or the best constant would get; null if none.")
     expected: Number = means("What calibrated scores get on average; null if not asked.")
-    p: Share | None = means("P-value; null where there is no test.")
+    p: Share | None
     caution: str = means("Why the interval is unreliable; empty where it is not.")
 
 
 class Repeatable(Record):
     """Settings of a result with intervals and random draws."""
 
-    level: ConfidenceLevel = 0.95
-    seed: Seed = 0
+    level: Level = 0.95
+    seed: Count = 0
 
 
 class OfMeasure(Record):
     """What is said of a measure."""
 
-    measure: MeasureName
-    title: Word = means("Name of the measure, as shown.")
+    measure: Word
+    title: Word
 
 
 # Fields of results that are records themselves: Python has an estimate, or NaN, where JSON has the fields
@@ -70,7 +62,7 @@ class Titled(Record):
     """What a measure is called."""
 
     name: Word = means("Name, as in the Python library.")
-    title: Word = means("Name, as shown.")
+    title: Word
 
 
 class NamedMeasure(Titled):

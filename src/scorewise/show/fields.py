@@ -1,9 +1,9 @@
 """Records: frozen dataclasses whose fields carry type, limits and a sentence.
 
-    rows: Count = means("Rows, without those left out.")
+    folds: Count = means("Folds of the cross-fitting.")
 
-A field that many records have is a type that says what it means, and is declared as `seed: Seed`; those of
-estimates are in `show/estimates.py`, those of data in `show/data.py`.
+A name that many records have means the same in all of them: its sentence is in `MEANINGS`, and the field is
+declared by its type alone, as in `seed: Count`. What is more special says so by `means`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,54 @@ Number: TypeAlias = float | None  # null where it is not finite
 PValue: TypeAlias = Share | None
 
 
+# what fields of these names mean in every record
+MEANINGS = {
+    "alert_rate": "Share of rows with an alert.",
+    "auroc": "Area under the ROC curve.",
+    "brier": "Brier score.",
+    "by": "Columns of the groups.",
+    "category": "Name of the category.",
+    "clusters": "The clusters of rows; null where each row stands alone.",
+    "density": "How the scores of each class are spread; null where a class has no rows.",
+    "dropped": "Rows left out because a value was missing.",
+    "exact": "False when scores were coarsened into cells.",
+    "groups": "Group by group; empty where none were asked for.",
+    "high": "Upper end of the interval; null when there is none.",
+    "hints": "Remarks for the reader.",
+    "kind": "What the scores are said to be.",
+    "level": "Confidence level of the intervals.",
+    "looks": "Looks at the same rows that the level is shared among.",
+    "low": "Lower end of the interval; null when there is none.",
+    "measure": "Name of the measure.",
+    "measures": "The measures with their values.",
+    "method": "Name of the method.",
+    "model": "Name of the model.",
+    "name": "Its name; of scores, usually their column.",
+    "npv": "Share of rows without an alert that are negative.",
+    "p": "P-value; null where there is no test.",
+    "p_adjusted": "P-value, adjusted for the number of tests (Holm).",
+    "positives": "Rows of the positive class; null where they are not known.",
+    "precision": "Share of alerts that are right (PPV).",
+    "rows": "Number of rows, without those dropped.",
+    "same_decisions": "Share of rows on which all decide the same.",
+    "score": "Name of the scores, usually their column.",
+    "seed": "Seed of the random draws.",
+    "sensitivity": "Share of positives with an alert (recall).",
+    "sha256": "Fingerprint of all other fields.",
+    "share": "Its share of all ratings.",
+    "size": "Its size in bytes.",
+    "sources": "Files read; empty when given as arrays.",
+    "specificity": "Share of negatives without an alert.",
+    "threshold": "A score at or above this is a positive decision.",
+    "title": "Name of the measure, as shown.",
+    "value": "The value; null when undefined or infinite.",
+    "verdict": "What the numbers mean, in sentences.",
+    "weighted": "Whether items have weights.",
+    "within_tolerance": "Share of rows on which all scores are within tolerance.",
+    "why": "Why there is no result; empty when there is one.",
+}
+
+
 def says(sentence: str) -> Meta:
     """What all fields of a type mean; the other part of an `Annotated`."""
     return Meta(description=sentence)
@@ -37,14 +85,7 @@ def means(
     return field(**known, metadata={"meaning": Meta(description=sentence, **limits)})
 
 
-def why_no(what: str, **known: Any) -> Any:
-    """A field that gives the reason where something is missing."""
-    return means(f"Why there is no {what}; empty when there is one.", **known)
-
-
-@dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(means, why_no, field)
-)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(means, field))
 class Record:
     """A frozen dataclass with named arguments only, whose types carry what its fields mean."""
 
@@ -54,10 +95,9 @@ class Record:
             known = getattr(vars(cls).get(name), "metadata", {})
             if "meaning" in known:
                 cls.__annotations__[name] = Annotated[hint, known["meaning"]]
+            elif name in MEANINGS:
+                cls.__annotations__[name] = Annotated[hint, says(MEANINGS[name])]
         dataclass(frozen=True, kw_only=True)(cls)
-
-
-ItsName: TypeAlias = Annotated[str, says("Its name.")]
 
 
 class OfTwo(Record):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import chdtrc
@@ -22,8 +22,8 @@ from scorewise.inference.effects import mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
-from scorewise.show.estimates import AdjustedP, ItsHigh, ItsLow, MeasureName, WhyNot, finite
-from scorewise.show.fields import Count, Number, PValue, Record, Word, means, says, why_no
+from scorewise.show.estimates import finite
+from scorewise.show.fields import Count, Number, PValue, Record, Word, means
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.sites import SCALES, PooledRecord, pooled_record
 from scorewise.show.verdict import Claim, claim, figure, share, shown
@@ -38,17 +38,17 @@ Value = TypeVar("Value")
 class GroupMeasure(Record):
     """A measure in one group, and its difference to the rest of the rows."""
 
-    name: MeasureName
-    value: Number = means("Its value in the group; null when undefined or infinite.")
-    low: ItsLow
-    high: ItsHigh
-    why: WhyNot
+    name: Word
+    value: Number
+    low: Number
+    high: Number
+    why: str
     rest: Number = means("Its value in the rest of the rows.")
     difference: Number = means("The group less the rest; null where it is not judged.")
     difference_low: Number = means("Lower end of the interval of the difference.")
     difference_high: Number = means("Upper end of the interval of the difference.")
     p: PValue = means("P-value of no difference to the rest.")
-    p_adjusted: AdjustedP
+    p_adjusted: PValue
     expected: Number = means(
         "What calibrated scores of the group get on average; null if not asked.", default=None
     )
@@ -72,11 +72,11 @@ class GroupRecord(Record):
 class HeterogeneityRecord(Record):
     """Whether a measure differs among groups (Cochran's Q), and where it is worst."""
 
-    measure: MeasureName
+    measure: Word
     groups: Count = means("Groups that are judged and have an interval.")
     q: Number = means("Sum of squared distances from the common value, in standard errors.")
-    p: PValue = means("P-value of no difference among groups.")
-    why: str = why_no("test")
+    p: PValue
+    why: str
     worst: str | None = means(
         "The judged group with the worst value, by chance or not; null if none.", default=None
     )
@@ -88,7 +88,7 @@ class GroupsRecord(Record):
     model: str = means(
         "Name of the scores, the judge or the confidence; empty where there is one only."
     )
-    by: list[str] = means("Columns of the groups.")
+    by: list[str]
     min_rows: Count = means("Groups of fewer rows are shown and not judged.")
     correction: Word = means("How p-values are adjusted.", default="Holm")
     groups: list[GroupRecord] = means("The groups, in the order of their words.")
@@ -97,11 +97,6 @@ class GroupsRecord(Record):
         "AUROC, slope and O/E over groups that are a sample of more (random effects).",
         default_factory=list,
     )
-
-
-ByGroup: TypeAlias = Annotated[
-    list[GroupsRecord], says("Group by group; empty where none were asked for.")
-]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from scorewise.estimate import Estimate, number
 from scorewise.inference.random_effects import pooled
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
-from scorewise.show.estimates import ItsHigh, ItsLow, OfMeasure
-from scorewise.show.fields import Count, Number, Share, Word, means, why_no
+from scorewise.show.estimates import OfMeasure
+from scorewise.show.fields import Count, Number, Share, Word, means
 from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim, figure, shown
 from scorewise.show.words import quoted
@@ -52,13 +52,13 @@ class PooledRecord(OfMeasure):
     scale: Literal["logit", "log", "identity"] = means("The scale on which estimates are pooled.")
     method: Word = means("How variance between groups and interval are found.", default=METHOD)
     value: Number = means("The mean over groups; null where there are too few.")
-    low: ItsLow
-    high: ItsHigh
+    low: Number
+    high: Number
     prediction_low: Number = means("Lower end of where the true value of a new group is.")
     prediction_high: Number = means("Upper end of that.")
     tau2: Number = means("Variance of true values between groups, on the scale.")
     i2: Share | None = means("Share of that in the variance of a typical estimate.")
-    why: str = why_no("mean")
+    why: str
 
     def estimate(self, level: float = 0.95) -> Estimate:
         """The mean over groups."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from scorewise.errors import plain
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import BANDS
-from scorewise.show.estimates import ItsHigh, ItsLow, MeasureName, finite
-from scorewise.show.fields import Number, Record, Word, means, says
+from scorewise.show.estimates import finite
+from scorewise.show.fields import Number, Record, Word, means
 from scorewise.show.words import interval, value
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ NARROW = 0.02  # an interval of a share that has decimals
 class Figure(Record):
     """A number that a sentence rests on."""
 
-    name: MeasureName
+    name: Word
     of: str = means("What it was measured of, such as a model or a pair; may be empty.")
-    value: Number = means("Its value; null when undefined or infinite.")
-    low: ItsLow
-    high: ItsHigh
+    value: Number
+    low: Number
+    high: Number
 
 
 class Claim(Record):
@@ -57,8 +57,8 @@ class Claim(Record):
     figures: list[Figure] = means("The numbers that the sentence rests on.")
 
 
-Claims: TypeAlias = Annotated[list[Claim], says("What the numbers mean, in sentences.")]
-Hints: TypeAlias = Annotated[list[Word], says("Remarks for the reader.")]
+Claims: TypeAlias = list[Claim]
+Hints: TypeAlias = list[Word]
 
 
 def claim(about: Any, finding: str, sentence: str, figures: Sequence[Figure] = ()) -> Claim:

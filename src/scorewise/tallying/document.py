@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from scorewise.columns import Kind
 from scorewise.columns.provenance import Shard
 from scorewise.registry import MEASURES
-from scorewise.show.data import DataRecord, ScoreKind, ScoreName
+from scorewise.show.data import DataRecord
 from scorewise.show.document import Document
-from scorewise.show.fields import Count, ItsName, Number, Record, Word, means
+from scorewise.show.fields import Count, Number, Record, Word, means
 from scorewise.show.page import Section, section
 from scorewise.show.verdict import Claims, claim
 from scorewise.show.words import Sentence, count, counted, percent
@@ -22,8 +23,8 @@ _SHOWN = 50  # groups or files on a page
 class FileRecord(Record):
     """A file that rows came from."""
 
-    name: ItsName
-    size: Count = means("Its size in bytes.")
+    name: str
+    size: Count
     rows: Count = means("Its rows, with those that were dropped.")
     digest: str = means("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
 
@@ -37,8 +38,8 @@ class GroupRecord(Record):
     """The rows of one group, or of one window of time."""
 
     words: list[str] = means("The value of each column of groups.")
-    rows: Count = means("Its rows.")
-    positives: Count | None = means("Its rows of the positive class; null of distinct rows.")
+    rows: Count
+    positives: Count | None
     cells: Count = means("Its distinct scores, cells of the grid, or distinct rows.")
 
 
@@ -47,17 +48,17 @@ class TallyDocument(Document, command="show"):
 
     verdict: Claims
     data: DataRecord | None = means("The rows and classes; null of several classes.")
-    rows: Count = means("Rows, without those dropped.")
+    rows: Count
     classes: list[str] = means("The classes; the negative one first, where there are two.")
-    score: ScoreName
-    kind: ScoreKind | None = means("What the scores are said to be; null: not said.")
+    score: str
+    kind: Kind | None = means("What the scores are said to be; null: not said.")
     cells: Count = means("Distinct scores, cells of the grid, or distinct rows, in all groups.")
     grid: Word | None = means("The grid of the cells; null: all scores are exact.")
     bound: Number = means(
         "How far AUROC may be from that of the exact scores; null: none or not known."
     )
     columns: list[str] = means("Columns of distinct rows; empty where scores are kept by class.")
-    by: list[str] = means("Columns of the groups.")
+    by: list[str]
     window: Word | None = means(
         "What a window of time is, by the last of these columns; null: none."
     )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.inference.scales import z
 from scorewise.show.data import (
@@ -17,13 +18,11 @@ from scorewise.show.data import (
     CutRecord,
     DataRecord,
     GroupOfRows,
-    ScoreKind,
-    ScoreName,
     SeenRecord,
 )
 from scorewise.show.document import JudgedDocument, from_dict
-from scorewise.show.estimates import ConfidenceLevel, EstimateField
-from scorewise.show.fields import Level, Number, Record, Share, Word, means, says, why_no
+from scorewise.show.estimates import EstimateField
+from scorewise.show.fields import Level, Number, Record, Share, Word, means, says
 from scorewise.show.page import Column, Section, Table, section, undefined
 from scorewise.show.words import count, percent, written
 from scorewise.thresholds.constraints import SHARES
@@ -55,18 +54,18 @@ class SettingsRecord(Record):
     prevalence: Share | None = means("Prevalence to decide for; null: that of the rows.")
     guarantee: Level | None = means("Confidence of the guarantee; null: none asked for.")
     cluster: bool = means("Whether rows come in clusters.")
-    level: ConfidenceLevel
+    level: Level
 
 
 class RuleRecord(SeenRecord):
     """The rule that is applied: a row is an alert when its score >= threshold."""
 
-    threshold: float = means("The cut, on the scale of the scores.")
-    kind: ScoreKind
-    score: ScoreName
+    threshold: float
+    kind: Kind
+    score: str
     guaranteed: bool = means("Whether the promise holds beyond the rows, with confidence.")
     promise: str = means("What the cut keeps; empty where it is the best of something.")
-    why: str = why_no("guarantee")
+    why: str = means("Why there is no guarantee; empty when there is one.")
 
 
 class RangeRecord(Record):
@@ -91,11 +90,11 @@ class FoundCut(Record):
 class CutPoint(Cells, FoundCut):
     """A cut and what it does on these rows."""
 
-    sensitivity: EstimateField = means("Share of positives with an alert (recall).")
-    specificity: EstimateField = means("Share of negatives without an alert.")
-    precision: EstimateField = means("Share of alerts that are right (PPV).")
-    npv: EstimateField = means("Share of rows without an alert that are negative.")
-    alert_rate: EstimateField = means("Share of rows with an alert.")
+    sensitivity: EstimateField
+    specificity: EstimateField
+    precision: EstimateField
+    npv: EstimateField
+    alert_rate: EstimateField
 
 
 class GroupCuts(GroupOfRows):
@@ -106,7 +105,7 @@ class GroupCuts(GroupOfRows):
         "Whether the common cut keeps the constraints in the group, with confidence."
     )
     own: CutPoint | None = means("The group's own cut, guaranteed where that is shown.")
-    why: str = why_no("guarantee of the own cut")
+    why: str = means("Why there is no guarantee; empty when there is one.")
 
 
 class ElsewhereRecord(Record):
@@ -114,8 +113,8 @@ class ElsewhereRecord(Record):
 
     prevalence: Share = means("The share of positives there.")
     ppv: EstimateField = means("Share of alerts that are right there (PPV).")
-    npv: EstimateField = means("Share of rows without alert that are negative there.")
-    alert_rate: float = means("Share of rows with an alert there.")
+    npv: EstimateField
+    alert_rate: float
 
 
 class RejectRecord(Record):
@@ -136,17 +135,17 @@ class PointsRecord(Record):
         "The most by which sensitivity or specificity of a cut left out differs from a kept one."
     )
     threshold: list[float] = means("The cuts.")
-    alert_rate: list[Number] = means("Shares of rows with an alert.")
-    sensitivity: list[Number] = means("Shares of positives with an alert.")
+    alert_rate: list[Number]
+    sensitivity: list[Number]
     sensitivity_low: LowerEnds
     sensitivity_high: UpperEnds
-    specificity: list[Number] = means("Shares of negatives without an alert.")
+    specificity: list[Number]
     specificity_low: LowerEnds
     specificity_high: UpperEnds
-    precision: list[Number] = means("Shares of alerts that are right.")
+    precision: list[Number]
     precision_low: LowerEnds
     precision_high: UpperEnds
-    npv: list[Number] = means("Shares of rows without alert that are negative.")
+    npv: list[Number]
     npv_low: LowerEnds
     npv_high: UpperEnds
 
@@ -210,7 +209,7 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
         "The common cut in each group, and the group's own.", default_factory=list
     )
     points: PointsRecord = means("What every cut would give.")
-    sha256: str = means("Fingerprint of all the above.", default="")
+    sha256: str = ""
 
     def sections(self) -> list[Section]:
         """Verdict, data, the cuts side by side, another prevalence, reviews."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scorewise.columns import Kind
 from scorewise.curves.thresholds import Curve
 from scorewise.inference.ranking import area
-from scorewise.show.data import Cells, DataRecord, ScoreKind, ScoreName
+from scorewise.show.data import Cells, DataRecord
 from scorewise.show.document import JudgedDocument, with_cautions
 from scorewise.show.estimates import Estimated, Repeatable, record_of
 from scorewise.show.fields import Number, OfTwo, Record, means
@@ -29,7 +30,7 @@ POINTS = 256  # of a curve, at most
 class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
-    threshold: float = means("A score at or above this is a positive decision.")
+    threshold: float
 
 
 class MidpointRecord(Record):
@@ -62,15 +63,11 @@ class SetsRecord(Record):
     low_negative: PartRecord = means("Low scores on negatives: appropriate.")
 
 
-class DecisionsRecord(Cells):
-    """Labels against decisions, by weight."""
-
-
 class TablesRecord(Record):
     """Labels against decisions at the threshold."""
 
-    appropriate: DecisionsRecord = means("Among rows with appropriate scores.")
-    inappropriate: DecisionsRecord = means("Among rows with inappropriate scores.")
+    appropriate: Cells = means("Among rows with appropriate scores.")
+    inappropriate: Cells = means("Among rows with inappropriate scores.")
 
 
 class PointsRecord(Record):
@@ -90,10 +87,10 @@ class PointsRecord(Record):
 class CurveRecord(Record):
     """One score-weighted ROC curve."""
 
-    name: ScoreName
-    kind: ScoreKind
+    name: str
+    kind: Kind
     area: Estimated = means("Area under the curve (smAUC).")
-    auroc: float = means("Area under the ROC curve of the same rows.")
+    auroc: float
     midpoint: MidpointRecord
     areas: AreasRecord
     height: float = means("All climbs together: height of the rectangle variant.", ge=0)
@@ -111,7 +108,7 @@ class CurveRecord(Record):
         """The record of a curve."""
         areas = c.sensitivity().area
         known = areas[np.isfinite(areas)]
-        right, wrong = (record_of(DecisionsRecord, t) for t in c.tables(threshold))
+        right, wrong = (record_of(Cells, t) for t in c.tables(threshold))
         sets = {f.name: getattr(c.sets, f.name) for f in fields(SetsRecord)}
         return record_of(
             cls,
