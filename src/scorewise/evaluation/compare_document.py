@@ -26,17 +26,7 @@ from scorewise.show.data import ClusterRecord, DataRecord, GroupOfRows
 from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import Estimated, OfMeasure, record_of
 from scorewise.show.fields import Count, Number, OfTwo, PValue, Record, Share, Word, means
-from scorewise.show.page import (
-    Column,
-    Heading,
-    Page,
-    Section,
-    Table,
-    hints,
-    section,
-    undefined,
-    verdict,
-)
+from scorewise.show.page import Column, Heading, Section, Table, section, undefined
 from scorewise.show.words import Name, Sentence, count, named, percent, quoted, value
 
 if TYPE_CHECKING:
@@ -144,9 +134,28 @@ class CompareDocument(JudgedDocument, command="compare"):
     groups: list[CompareGroup]
     min_rows: Count = means("Groups of fewer rows are left out.")
 
-    def page(self) -> Page:
-        """The verdict, ten measures side by side with their differences, and tests."""
-        return compare_page(self)
+    def opening(self) -> list[Section]:
+        """The data."""
+        return [Section(facts=_facts(self))]
+
+    def sections(self) -> list[Section]:
+        """Ten measures side by side with their differences, and tests."""
+        every = {m.name for x in self.models for m in x.measures} - {*FIRST, *FIRST_OF_CLASSES}
+        whole = len(every) > 1
+        pairs = {(d.first, d.second) for d in self.differences}
+        one = len(pairs) == 1 and len(self.models) == 2
+        return [
+            Section(table=_table(self, one, whole)),
+            *undefined(_reasons(self)),
+            *([] if one else _differences(self, whole or len(pairs) <= FEW)),
+            *(_mcnemar(self) if whole or not one else []),
+            *_by_group(self),
+        ]
+
+    def footnotes(self) -> list[str]:
+        """The seed, and how p-values are adjusted."""
+        correction = "p-values of several pairs are adjusted by Holm's method within a measure."
+        return [f"Seed {self.settings.seed}.", correction]
 
 
 def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
@@ -257,26 +266,6 @@ def _groups(c: ModelComparison, shown: set[str]) -> list[CompareGroup]:
             )
         )
     return found
-
-
-def compare_page(doc: CompareDocument) -> Page:
-    """The page of a comparison."""
-    every = {m.name for x in doc.models for m in x.measures} - {*FIRST, *FIRST_OF_CLASSES}
-    whole = len(every) > 1
-    pairs = {(d.first, d.second) for d in doc.differences}
-    one = len(pairs) == 1 and len(doc.models) == 2
-    sections = [
-        Section(facts=_facts(doc)),
-        *verdict(doc.verdict),
-        Section(table=_table(doc, one, whole)),
-        *undefined(_reasons(doc)),
-        *([] if one else _differences(doc, whole or len(pairs) <= FEW)),
-        *(_mcnemar(doc) if whole or not one else []),
-        *_by_group(doc),
-        *hints(doc.hints),
-    ]
-    correction = "p-values of several pairs are adjusted by Holm's method within a measure."
-    return Page(doc.command, sections, [f"Seed {doc.settings.seed}.", correction])
 
 
 def _reasons(doc: CompareDocument) -> Iterator[tuple[str, str]]:

@@ -58,8 +58,8 @@ class CurvesRecord(Record):
     threshold: list[Number] = means(
         "Thresholds, falling; null where nobody is called positive. That of the settings is kept."
     )
-    tp: list[Weight] = means("Weight of positives at or above each threshold.")
-    fp: list[Weight] = means("Weight of negatives at or above each threshold.")
+    tp: list[Weight]
+    fp: list[Weight]
     smroc_x: list[Share] = means("smROC there: share of all runs; empty where undefined.")
     smroc_y: list[Share] = means("smROC there: share of all climbs.")
     tpr_low: list[Share] = means(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
 from scorewise.columns import Columns, Place, read
-from scorewise.columns.files import open_frame, open_source
+from scorewise.columns.files import Opened, open_frame, open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.rating_codes import coded_ratings
@@ -250,7 +250,7 @@ def _found(
             )  # fmt: skip
         humans, judges = source, second
     elif isinstance(source, str | os.PathLike) or not (source is None or humans is None):
-        return _named(source, humans, judges, swapped, further, encoding)
+        return _named(open_source(source, encoding), humans, judges, swapped, further)
     else:
         humans = source if humans is None else humans
     if isinstance(humans, str | os.PathLike):
@@ -372,12 +372,7 @@ def _names(names: Any, what: str) -> list[str]:
 
 
 def _named(
-    source: Any,
-    humans: Any,
-    judges: Any,
-    swapped: Any,
-    further: Mapping[str, Any],
-    encoding: str | None,
+    opened: Opened, humans: Any, judges: Any, swapped: Any, further: Mapping[str, Any]
 ) -> Found:
     """The columns of a file or a frame, by their names."""
     people, machines = _names(humans, "humans"), _names(judges, "judges")
@@ -392,7 +387,6 @@ def _named(
         raise BadInput(
             Option(wrong[0]), " is the name of a column where ratings are in a file or a frame"
         )
-    opened = open_source(source, encoding)
     again = _asked_again(machines, swapped, opened.names)
     columns = [*people, *machines, *again.values()]
     wanted = [*columns, *([] if weight is None else [weight])]

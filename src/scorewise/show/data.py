@@ -161,10 +161,10 @@ class ClusterRecord(Record):
 class Cells(Record):
     """Weight of labels against decisions; counts when there are no weights."""
 
-    tp: Weight = means("Positives predicted positive.")
-    fp: Weight = means("Negatives predicted positive.")
-    fn: Weight = means("Positives predicted negative.")
-    tn: Weight = means("Negatives predicted negative.")
+    tp: Weight
+    fp: Weight
+    fn: Weight
+    tn: Weight
 
 
 class GroupOfRows(Record):

@@ -62,13 +62,22 @@ class Document(Record):
 
     def page(self) -> Page:
         """What people see of it: the verdict, the sections that are its own, and remarks."""
-        opening = verdict(getattr(self, "verdict", ()))
+        said = verdict(getattr(self, "verdict", ()))
         remarks = hints(getattr(self, "hints", ()))
-        return Page(self.command, [*opening, *self.sections(), *remarks])
+        sections = [*self.opening(), *said, *self.sections(), *remarks]
+        return Page(self.command, sections, self.footnotes())
+
+    def opening(self) -> Sequence[Section]:
+        """What the page has before the verdict."""
+        return ()
 
     def sections(self) -> Sequence[Section]:
         """What the page has between the verdict and the remarks."""
         raise NotImplementedError
+
+    def footnotes(self) -> Sequence[str]:
+        """What its numbers depend on, for a page that is kept."""
+        return ()
 
     def report(self) -> Page:
         """What its report shows: the page, unless sections with anchors are made for it."""
