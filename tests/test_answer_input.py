@@ -229,7 +229,7 @@ REFUSED = {
     ),
     "no gold answers": (
         {"gold": None},
-        "gold is not given and anls needs it; pass it, or a column of one's own as quality=",
+        "gold is not given and anls needs it; pass it, or a column of your own as quality=",
     ),
     "a group is missing": (
         {"groups": {"set": ["a", None, "a", "b"]}},

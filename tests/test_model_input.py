@@ -95,8 +95,8 @@ def test_a_class_whose_rows_all_weigh_0_stays_and_gets_nothing():
         (np.array([False, True]), r"nominal holds (np\.)?False"),
         ([1.5], "nominal holds 1.5; pass the names of columns or their places"),
         ([None], "nominal holds None"),
-        (np.array(1), "is no list"),
-        (np.array([[1]]), "is no list"),
+        (np.array(1), "is not a list"),
+        (np.array([[1]]), "is not a list"),
     ],
 )
 def test_nominal_columns_are_names_or_places(nominal, said):

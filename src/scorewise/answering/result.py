@@ -213,7 +213,7 @@ def answers(
     """Judge the confidence in answers: `answers(gold, predicted, confidence)`, or a file or frame.
 
     An answer is correct when its quality is above `tau`. Quality is "anls", "exact", "f1", or numbers
-    from 0 to 1 of one's own, which need neither `gold` nor `predicted`. `confidence` is a column, or
+    from 0 to 1, which need neither `gold` nor `predicted`. `confidence` is a column, or
     several by name; `by` are columns of groups, by name, of which several make those combinations that
     occur: the document has each confidence in each group beside the rest of the answers, and groups of
     fewer than `min_rows` answers are shown and not judged; `cluster` says which answers belong together,

@@ -48,10 +48,10 @@ class AnswerNames:
 class AnswerRows:
     """Checked answers: how good each is, how sure it was said, and what it belongs to.
 
-    `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for a column of one's own.
+    `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for a column of your own.
     `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `groups` are
     words, by column. `cases` counts what is special about gold answers and predictions. `normalise` is how
-    texts were brought into one form, None where quality is one's own; so are `gold` and `predicted`.
+    texts were brought into one form, None where quality is a column; so are `gold` and `predicted`.
     `notes` say what was decided on the way.
     """
 
@@ -99,7 +99,7 @@ def answer_rows(
     Where the source is None, the columns themselves are given; `confidence` and `groups` are then one or
     several by name.
 
-    `quality` is a rule, "anls", "exact" or "f1", or a column of one's own: numbers in [0, 1], booleans or
+    `quality` is a rule, "anls", "exact" or "f1", or a column of your own: numbers in [0, 1], booleans or
     words for those; `gold` and `predicted` are then not needed. Text is normalised as "plain" for ANLS, as
     "squad" for exact match and F1, unless said. A missing value is refused; with missing="drop", an answer
     without gold, prediction, quality, group or weight is left out and counted, and a confidence that is
@@ -219,7 +219,7 @@ def _rule(quality: Any, gold: Any, predicted: Any) -> str:
     for name, column in (("gold", gold), ("predicted", predicted)):
         if column is None:
             raise BadInput(
-                f"{name} is not given and {quality} needs it; pass it, or a column of one's own ",
+                f"{name} is not given and {quality} needs it; pass it, or a column of your own ",
                 "as ", Option("quality"),
             )  # fmt: skip
     return quality

@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput
 from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
@@ -351,8 +351,8 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     >>> [round(x + 0.0, 4) for x in murphy(t, bins=None)]
     [0.0, 0.0556, 0.2778]
     """
-    if bins is not None and bins < 1:
-        raise BadInput(Option("bins", bins), " is less than 1; 10 is usual")
+    if bins is not None:
+        check(bins=bins)
     if why := why_not_probable(t):
         raise BadInput(f"nothing to decompose: {why}")
     c = chances(t)

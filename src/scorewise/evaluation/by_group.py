@@ -289,9 +289,7 @@ def _average_precision(c: Cells, n: Sizes, level: float) -> Made:
     )
     few = 2 * (variances[0] + variances[1]) < 1000 * most**2
     known = zip(sides, variances, ((n.pos, n.pos2), (n.neg, n.neg2)), strict=True)
-    df = [
-        np.where(few, _freedom(c, [side], total, *sums), np.inf) for side, total, sums in known
-    ]
+    df = [np.where(few, _freedom(c, [side], total, *sums), np.inf) for side, total, sums in known]
     prevalence = (n.pos / (n.pos + n.neg)).tolist()
     columns = [
         np.stack([v, rows, x], 1).tolist()

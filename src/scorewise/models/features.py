@@ -147,7 +147,7 @@ def _places(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
         return set()
     flat = getattr(nominal, "ndim", 1) == 1
     if isinstance(nominal, str) or not hasattr(nominal, "__len__") or not flat:
-        raise BadInput(f"nominal={nominal!r} is no list; pass the names or places of columns")
+        raise BadInput(f"nominal={nominal!r} is not a list; pass the names or places of columns")
     for asked in nominal:
         if isinstance(asked, str):
             if asked not in names:

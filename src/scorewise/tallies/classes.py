@@ -79,7 +79,7 @@ class ClassTally:
     ) -> ClassTally:
         """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
 
-        `confidence` is "max", "margin", "entropy" or "energy", or a column of one's own.
+        `confidence` is "max", "margin", "entropy" or "energy", or a column of your own.
         """
         named = isinstance(confidence, str)
         rows = take_classes(
