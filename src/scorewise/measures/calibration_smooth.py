@@ -257,10 +257,10 @@ def _kernel_sum(p: Floats, width: float) -> Statistic:
 # transform serves all widths.
 
 
-def on_grid(c: Chances, points: int = POINTS) -> Floats:
+def on_grid(c: Chances) -> Floats:
     """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
     # the first and the last half cell reflect into the grid
-    return _dealt(np.clip(c.p * points - 0.5, 0.0, points - 1.0), c.gap / c.total, points)
+    return _dealt(np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0), c.gap / c.total, POINTS)
 
 
 def _dealt(place: Floats, amount: Floats, points: int) -> Floats:

@@ -12,7 +12,7 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.columns.grouping import intersections
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, probability_edges
-from scorewise.tallies.exact import BITS, from_limbs, rest_of
+from scorewise.tallies.exact import BITS, LIMBS, from_limbs, rest_of
 from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charge
 from scorewise.tallies.sets import Key
 from scorewise.tallies.sorting import add_runs, on_threads
@@ -22,7 +22,6 @@ PER_SCORE = 48  # bytes that a distinct score takes while rows are sorted and ju
 PER_WEIGHTED = 160  # the same where rows have weights
 _GRID_ROWS = 1 << 21  # rows that are put on the grid at a time
 _FEW = 1 << 14  # scores that are added to a grid as a tally of their own
-LIMBS = 4
 _BLOCK = 1 << 15
 _EXACT = 1 << 22  # rows whose sums of limbs are exact as floats
 _MOST = 1 << 32  # rows whose sums of limbs fit 64 bits

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scorewise.tallies.tally import Tally
 
 BITS = 30
+LIMBS = 4  # that engines and dense grids sum
 _MASK = (1 << BITS) - 1
 _BLOCK = 1 << 15  # sums that are brought into their form at a time
 _SAFE = 990  # powers of two up to this and their inverses are floats
@@ -198,10 +199,10 @@ def digits_of(values: NDArray[np.floating]) -> tuple[Ints, int]:
     return np.stack(found) if found else np.zeros((0, len(values)), np.int64), top
 
 
-def limbs_of(weights: Floats, many: int = 4) -> Ints:
+def limbs_of(weights: Floats) -> Ints:
     """What engines sum: the whole part of numbers from 0 up, and further digits to the base 2^30."""
     left, found = weights.astype(np.float64), []
-    for _ in range(many):
+    for _ in range(LIMBS):
         whole = np.floor(left)
         found.append(whole.astype(np.int64))
         left = (left - whole) * float(1 << BITS)
