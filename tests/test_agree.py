@@ -86,7 +86,7 @@ def test_counts_know_what_needs_no_names():
     for name in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac", "brennan_prediger"):
         assert a[name].value == pytest.approx(whole[name].value)
         assert a[name].low == pytest.approx(whole[name].low)
-    assert a.conger_kappa.why == "it is not known which rater said what"
+    assert a.conger_kappa.why == "it is not known which rater gave which rating"
     assert a.raters == []
     assert "not known; up to 3 of an item" in str(a)
 
@@ -219,7 +219,7 @@ GOOD = "item,ann,bob\n1,yes,no\n2,no,no\n3,yes,yes\n"
             ["--scale", "ordinal"],
             "the order of the categories no, yes is not known; pass --categories",
         ),
-        (GOOD, ["--scale", "interval"], "which is no number"),
+        (GOOD, ["--scale", "interval"], "which is not a number"),
         (
             GOOD,
             ["--categories", "no,maybe"],

@@ -412,7 +412,7 @@ def test_reasons():
         assert coefficient(RaterCase(np.array(x, float), 2).ratings, name).why == why
     counts = Ratings.of_counts({"a": [2, 1, 0], "b": [1, 2, 3]})
     for name in ("cohen_kappa", "scott_pi", "conger_kappa", "light_kappa"):
-        assert coefficient(counts, name).why == "it is not known which rater said what"
+        assert coefficient(counts, name).why == "it is not known which rater gave which rating"
     assert not coefficient(counts, "fleiss_kappa").why
     x = np.arange(1.0, 40_001).reshape(-1, 2)
     many = Ratings.of({"a": x[:, 0], "b": x[:, 1]}, scale="interval")

@@ -76,7 +76,7 @@ def test_own_weights_and_what_is_not_known():
     for r, why in (
         (Ratings.of({"a": [1, 2], "b": [1, 2], "c": [1, 2]}), "there are 3 raters; this is of two"),
         (Ratings.of({"a": [1, None], "b": [None, 2]}), "no item is rated by both"),
-        (Ratings.of_counts({"x": [1], "y": [1]}), "it is not known which rater said what"),
+        (Ratings.of_counts({"x": [1], "y": [1]}), "it is not known which rater gave which rating"),
     ):
         assert baseline(r).why == why
     with pytest.raises(BadInput, match=r"draws must be .* got -1"):

@@ -198,7 +198,7 @@ def test_unequal_weights_leave_more_to_chance(m):
 @pytest.mark.parametrize(
     ("measure", "options", "words"),
     [
-        (skce, {"width": 0.0}, "width=0.0 is no width of a kernel; 0.25 is usual"),
+        (skce, {"width": 0.0}, "width must be at least 0.002, such as 0.25; got 0"),
         (ce_variational, {"folds": 1}, "folds must be an integer from 2 up, such as 5; got 1"),
         (ece_sweep, {"level": 1.5}, "level"),
         (ce_l2_debiased, {"bins": -1}, "bins must be a positive integer, such as 15; got -1"),

@@ -209,11 +209,11 @@ def test_equal_width_edges_are_ours_exactly():
     [
         ({"bins": 0}, "bins must be a positive integer, such as 15; got 0"),
         ({"bins": 2.5}, "bins must be a positive integer, such as 15; got 2.5"),
-        ({"binning": "wide"}, "unknown binning 'wide'; known are width, mass, value"),
-        ({"convention": "caret"}, "unknown convention 'caret'; known are sklearn, netcal"),
+        ({"binning": "wide"}, 'binning="wide" is not known; pass "width" or "mass" or "value"'),
+        ({"convention": "caret"}, 'convention="caret" is not known; pass "sklearn" or "netcal"'),
         ({"convention": "netcal", "binning": "mass"}, "has bins of equal width; leave out binning"),
-        ({"norm": 0.5}, "norm=0.5 is below 1; 1 is usual"),
-        ({"norm": float("nan")}, "norm=nan is below 1"),
+        ({"norm": 0.5}, "norm must be a number from 1 up, such as 2; got 0.5"),
+        ({"norm": float("nan")}, "norm must be a number from 1 up, such as 2; got nan"),
     ],
     ids=str,
 )

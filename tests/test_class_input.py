@@ -57,7 +57,7 @@ def test_other_containers():
     assert ClassTally.of(names[Y], frame.lazy()) == want
     half = torch.tensor([[0.5, 0.5], [0.25, 0.75]]).bfloat16()
     assert ClassTally.of([0, 1], half).top.score.tolist() == [0.5, 0.75]
-    with pytest.raises(BadInput, match="no list"):
+    with pytest.raises(BadInput, match="not a list"):
         ClassTally.of(Y, P, classes=3)
 
 

@@ -253,7 +253,7 @@ def test_a_class_of_equal_scores_has_a_density():
         ([0.1, 1.2, 1.3], {"support": (0, 1)}, r"outside the support \[0, 1\] in 2 rows, first"),
         ([0.1, 0.2], {"support": (1, 0)}, "is empty; pass"),
         ([0.1, 0.2], {"support": (0, 1, 2)}, "is not a pair"),
-        ([0.1, 0.2], {"points": 1}, "points=1; pass 2 or more"),
+        ([0.1, 0.2], {"points": 1}, "points must be an integer from 2 up, such as 512; got 1"),
         ([0.1, 0.2], {"weight": [1.0]}, "x has 2 rows and weight has 1"),
         ([0.1, 0.2], {"weight": [1.0, -1.0]}, "weight is negative in 1 row"),
         ([0.1, 0.2], {"weight": [0.0, 0.0]}, "weight is zero in every row"),

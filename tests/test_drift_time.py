@@ -165,7 +165,7 @@ def test_weights_and_kinds_go_along():
 
 REFUSED = {
     "all in one": (["2025-01-01"] * N, {}, "all rows fall into one window of 't' \\(2025-01-01\\)"),
-    "no times": (["soon"] * N, {}, "t holds 'soon', which is no time; write 2026-01-31"),
+    "no times": (["soon"] * N, {}, "t holds 'soon', which is not a time; write 2026-01-31"),
     "mixed": ([1, "2025-01-01"] * (N // 2), {}, "numbers beside dates"),
     "numbers by month": (np.arange(N), {"every": "month"}, "holds numbers, which have no month"),
     "period": (DAYS, {"every": "fortnight"}, 'every="fortnight" is not known'),

@@ -377,9 +377,9 @@ def test_shards_without_rows():
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        (5, "a value of type int is no source of rows; "
+        (5, "a value of type int is not a source of rows; "
          "pass a file name, a list of them, a data frame or a dict of columns"),
-        (np.zeros((2, 2)), "a value of type ndarray is no source of rows; "
+        (np.zeros((2, 2)), "a value of type ndarray is not a source of rows; "
          "pass a file name, a list of them, a data frame or a dict of columns"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]),
          "the data frame cannot be used: Expected unique column names, got: - 'a' 2 times"),

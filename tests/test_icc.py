@@ -116,7 +116,7 @@ def test_one_way_needs_no_raters():
     unknown = Ratings.of_counts(counts, scale="interval")
     assert measures.icc_1_1(unknown).value == pytest.approx(measures.icc_1_1(known).value)
     e = measures.icc_2_1(unknown)
-    assert e.why == "it is not known which rater said what"
+    assert e.why == "it is not known which rater gave which rating"
 
 
 @every

@@ -222,7 +222,7 @@ def test_the_schema_wants_every_field_and_no_other():
         ([*ALL, "--swapped", "gpt=agian"], "there is no column 'agian'; did you mean 'again'"),
         ([*ALL, "--categories", "A,B"], "is not among the categories in"),
         ([*ALL, "--scale", "ordinal"], "pass --categories with all of them"),
-        ([*ALL, "--scale", "interval"], "which is no number; --scale interval needs numbers"),
+        ([*ALL, "--scale", "interval"], "which is not a number; --scale interval needs numbers"),
         ([*ALL, "--weights", "linear"], "--weights linear needs categories in an order"),
         (
             [*ALL, "--weight", "item", "--level", "2"],

@@ -16,7 +16,7 @@ from scorewise.cli import run
 from scorewise.columns import streaming
 from scorewise.errors import BadInput
 from scorewise.progress import Progress, listening
-from scorewise.tallies.dense import Dense
+from scorewise.tallies.building import Dense
 from scorewise.tallies.gathering import bytes_of, is_large
 
 ROWS = 4000
@@ -215,7 +215,7 @@ def test_progress_is_heard():
 def test_sizes_of_memory():
     assert bytes_of("1GB") == 2**30
     assert bytes_of("250 mb") == 250 * 2**20
-    with pytest.raises(BadInput, match="is no size; write it as 500MB or 2GB"):
+    with pytest.raises(BadInput, match="is not a size; write it as 500MB or 2GB"):
         bytes_of("much")
 
 

@@ -140,7 +140,7 @@ def test_only_the_order_of_ordinal_numbers_counts():
     merged = Ratings.of(few, scale="ordinal") + Ratings.of(more, scale="ordinal")
     whole = Ratings.of({k: few[k] + more[k] for k in few}, scale="ordinal")
     assert merged == whole
-    with pytest.raises(BadInput, match="'inf', which is no number"):
+    with pytest.raises(BadInput, match="'inf', which is not a number"):
         Ratings.of({"a": ["inf", "1"], "b": ["1", "1"]}, scale="interval")
 
 
@@ -265,7 +265,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
         ),
         (
             lambda: rating_rows(raters={"a": ["x", 1], "b": [1, 1]}, scale="interval"),
-            "a rating is 'x', which is no number",
+            "a rating is 'x', which is not a number",
         ),
         (
             lambda: rating_rows(raters={"a": [-1, 1], "b": [1, 1]}, scale="ratio"),
@@ -336,7 +336,7 @@ WIDE = {"a": [1, 2], "b": [1, 1]}
         ),
         (
             lambda: Ratings.of_counts({"x": [1], "y": [1]}).pair(0, 1),
-            "not known which rater said what",
+            "not known which rater gave which rating",
         ),
         (lambda: rating_rows(LONG, raters=["a", "item"]), "no column 'a'"),
         (lambda: rating_rows(LONG, rating="rating"), "goes with item="),

@@ -21,7 +21,7 @@ class Rule(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number, of Python or numpy; True and False are none.
+    """Whether it is a real number, of Python or numpy; not True or False.
 
     >>> is_number(0.5), is_number(3), is_number(True), is_number("0.5")
     (True, True, False, False)
@@ -51,6 +51,9 @@ def _is_midpoint(value: Any) -> bool:
 
 
 RULES = {
+    "bandwidth": Rule(
+        "be a positive number, such as 0.1", lambda x: is_number(x) and 0 < x < math.inf, True
+    ),
     "bins": Rule("be a positive integer, such as 15", lambda x: is_integer(x, 1, 10**6)),
     "clip": Rule(
         "lie between 0 and 0.5, such as 1e-15", lambda x: is_number(x) and 0 < x < 0.5, True
@@ -73,6 +76,7 @@ RULES = {
     ),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
     "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
+    "norm": Rule("be a number from 1 up, such as 2", lambda x: is_number(x) and x >= 1),
     "power": Rule(
         "lie between 0.5 and 1, such as 0.8", lambda x: is_number(x) and 0.5 <= x < 1 - 1e-9
     ),

@@ -116,7 +116,7 @@ def pairs(r: Ratings, *, weights: Weights = None, most: int = SHOWN, level: floa
     ann bob 4 0.750 [0.301, 0.954] [[1, 0], [1, 2]]
     """
     if r.raters is None:
-        return Pairs(rows=[], why="it is not known which rater said what")
+        return Pairs(rows=[], why="it is not known which rater gave which rating")
     if why := too_many(r.rated):
         return Pairs(rows=[], why=why)
     found = disagreement(r, weights)

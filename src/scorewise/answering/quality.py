@@ -60,7 +60,7 @@ def former(normalise: Normalise, unanswerable: Iterable[str]) -> Form:
     if isinstance(unanswerable, str) or not isinstance(unanswerable, Iterable):
         raise BadInput(
             Option("unanswerable", unanswerable),
-            " is no list; pass words that say there is no answer",
+            " is not a list; pass words that say there is no answer",
         )  # fmt: skip
     unanswerable = list(unanswerable)
     if other := [word for word in unanswerable if not isinstance(word, str)]:

@@ -128,7 +128,7 @@ def class_rows(
 
     `classes` says which: "cat=p_cat,dog=p_dog", a pattern such as "p_*" in which the star stands for
     the class, a mapping from class to column, or a list of columns named as their classes are.
-    `confidence` is a further column, if one's own confidence is to be judged.
+    `confidence` is a further column, if the model's own confidence is to be judged.
 
     >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
     >>> class_rows(wide, "p_*", label="y").scores.tolist()
@@ -217,7 +217,7 @@ def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
         classes = classes.tolist()
     if not isinstance(classes, Iterable | None):
         raise BadInput(
-            Option("classes", classes), " is no list; name the classes, such as ['cat', 'dog']"
+            Option("classes", classes), " is not a list; name the classes, such as ['cat', 'dog']"
         )
     given = None if classes is None else tuple(text(c) for c in classes)
     if given is not None and len(set(given)) < len(given):
@@ -532,7 +532,7 @@ def _kind(
     if apart.any():
         raise BadInput(
             f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 ",
-            f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out what is no class, ",
+            f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out columns that are not classes, ",
             "divide each row by its sum, pass ", Option("kind", "logit"), " for logits, or use compare "
             "for scores of several models",
         )  # fmt: skip

@@ -275,7 +275,7 @@ def open_frame(source: Any) -> tuple[list[str], Callable[[list[str]], dict[str, 
         known = {str(name): name for name in frame.collect_schema().names()}
     except TypeError:
         raise BadInput(
-            f"a value of type {type(source).__name__} is no source of rows; "
+            f"a value of type {type(source).__name__} is not a source of rows; "
             f"pass a file name, a list of them, a data frame or a dict of columns"
         ) from None
     except NarwhalsError as problem:

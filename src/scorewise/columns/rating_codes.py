@@ -144,7 +144,7 @@ def given_categories(categories: Sequence[Any]) -> list[str]:
     """The names of the categories, each once."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise BadInput(
-            Option("categories", categories), " is no list; pass all categories in order"
+            Option("categories", categories), " is not a list; pass all categories in order"
         )
     words = [text(c) for c in categories]
     if len(twice := Counter(words)) < len(words):
@@ -264,7 +264,7 @@ def category_values(words: list[str], scale: str, declared: bool) -> NDArray[np.
     wrong = next((w for w in words if not is_number(w)), None)
     if wrong is not None and scale in ("interval", "ratio"):
         raise BadInput(
-            f"a rating is {wrong!r}, which is no number; ", Option("scale", scale),
+            f"a rating is {wrong!r}, which is not a number; ", Option("scale", scale),
             " needs numbers, and words in an order are ", Option("scale", "ordinal"), " with ",
             Option("categories"),
         )  # fmt: skip

@@ -164,7 +164,7 @@ def item_names(items: Any, n: int) -> list[Any] | None:
     if items is None:
         return None
     if isinstance(items, str) or not hasattr(items, "__len__"):
-        raise BadInput(f"items={items!r} is no list of names; pass one for each item")
+        raise BadInput(f"items must be a list of names, one for each item; got {items!r}")
     names = list(items)
     if len(names) != n:
         raise BadInput(f"there are {n:,} items and {len(names):,} names of items")
@@ -423,7 +423,7 @@ def _raters(
     few = len(names) * categories <= MOST_CELLS
     if len(names) > MOST_RATERS or not few:
         many = f"{len(names):,} raters" + ("" if few else f" of {categories:,} categories")
-        left_out = "measures that need to know who said what are left out"
+        left_out = "measures that need to know who gave which rating are left out"
         return who, None, (f"{many} are too many to tell apart; {left_out}",)
     if len(names) < 2:
         raise BadInput(f"all ratings are by {names[0]!r}; agreement needs at least two raters")

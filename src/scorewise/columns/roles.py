@@ -336,7 +336,7 @@ def _matched(names: Sequence[str], spec: str, option: str) -> list[tuple[str, st
     if not star or "*" in after:
         raise BadInput(
             Option(option, spec),
-            ' is no pattern with one star; write "p_*", or "cat=p_cat,dog=p_dog"',
+            ' is not a pattern with one star; write "p_*", or "cat=p_cat,dog=p_dog"',
         )
     least = len(before) + len(after)
     fit = (n for n in names if n.startswith(before) and n.endswith(after) and len(n) > least)

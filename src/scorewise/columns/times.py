@@ -77,7 +77,7 @@ def _parsed(text: str, name: str) -> datetime:
         except ValueError:
             continue
     raise BadInput(
-        f"{name} holds {text!r}, which is no time; write 2026-01-31, 2026-01-31T12:00 or numbers"
+        f"{name} holds {text!r}, which is not a time; write 2026-01-31, 2026-01-31T12:00 or numbers"
     )
 
 

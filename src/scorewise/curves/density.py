@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.checks import at_least
 from scorewise.columns import Columns, Missing, read
 from scorewise.columns.numbers import in_range
 from scorewise.curves.density_sums import (
@@ -46,8 +47,7 @@ def check_options(bandwidth: Any, points: int) -> None:
             )
     elif isinstance(bandwidth, bool) or not 1e-150 < bandwidth < 1e150:
         raise BadInput(f"bandwidth={bandwidth!r} is not a number above 0; pass one, or {known}")
-    if points < 2:
-        raise BadInput(f"points={points!r}; pass 2 or more")
+    at_least(2, 512, points=points)
 
 
 def edges_of(support: tuple[float | None, float | None] | None) -> Support:

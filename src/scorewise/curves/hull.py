@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput
 from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
@@ -30,6 +30,7 @@ _PART = 1 << 16
 Score = Literal["brier", "log", "spherical"]
 Bands = Literal["consistency", "confidence"]
 CELLS, REPLICATES, STRETCHES = 512, 500, 256
+FOLDS, DEALS = 5, 2  # of cross-fits
 
 
 @once
@@ -128,9 +129,7 @@ def pool_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     return start, row[start]
 
 
-def fits_elsewhere(
-    few: Tally, seed: int, *, folds: int = 5, deals: int = 2
-) -> Iterator[tuple[Floats, Floats, Floats]]:
+def fits_elsewhere(few: Tally, seed: int) -> Iterator[tuple[Floats, Floats, Floats]]:
     """The weights of negatives and positives of each fold, and the isotonic fit to all others.
 
     Rows are dealt out several times, and weights shared among the deals; fits are straight between the
@@ -144,9 +143,9 @@ def fits_elsewhere(
     sides = [
         [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
     ]
-    for _ in range(deals):
-        neg, pos = (dealt(w, w2, folds, rng)[0] for w, w2 in sides)
-        yield from zip(neg / deals, pos / deals, fits_to_others(neg, pos, place), strict=True)
+    for _ in range(DEALS):
+        neg, pos = (dealt(w, w2, FOLDS, rng)[0] for w, w2 in sides)
+        yield from zip(neg / DEALS, pos / DEALS, fits_to_others(neg, pos, place), strict=True)
 
 
 def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
@@ -351,8 +350,8 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     >>> [round(x + 0.0, 4) for x in murphy(t, bins=None)]
     [0.0, 0.0556, 0.2778]
     """
-    if bins is not None and bins < 1:
-        raise BadInput(Option("bins", bins), " is less than 1; 10 is usual")
+    if bins is not None:
+        check(bins=bins)
     if why := why_not_probable(t):
         raise BadInput(f"nothing to decompose: {why}")
     c = chances(t)

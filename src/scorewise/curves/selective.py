@@ -104,7 +104,7 @@ def generalised_area(t: Tally) -> float:
         wrong, mass, _, missed, _ = _walked(b)
         total += inner(mass, missed + wrong / 2)
     whole = t.negatives + t.positives
-    # weights may add up to a hair above the whole
+    # weights may add up to slightly more than the whole
     return min(0.5, total / whole / whole)
 
 

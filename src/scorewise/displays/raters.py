@@ -282,7 +282,7 @@ class PairsDisplay(canvas.Display):
     def from_ratings(cls, r: Ratings, *, weights: Weights = None, ax: Any = None) -> Self:
         """Draw Cohen's kappa of each two raters; weights as of `measures.cohen_kappa`."""
         if r.raters is None:
-            raise BadInput("no pairs to draw: it is not known which rater said what")
+            raise BadInput("no pairs to draw: it is not known which rater gave which rating")
         many = len(r.raters)
         values = np.full((many, many), np.nan)
         for i, k in combinations(range(many) if many <= MOST_RATERS else (), 2):

@@ -377,7 +377,7 @@ def _labels(found: Mapping[str, Any], name: str, positive: Any) -> tuple[Labels,
     values = found["y"]
     if len(values) >= _MOST_LABELS:
         raise BadInput(
-            f"{name} has {_MOST_LABELS:,} or more distinct values, which is no label; pass ",
+            f"{name} has {_MOST_LABELS:,} or more distinct values, so it is not a label; pass ",
             Option("label"), " with another column",
         )  # fmt: skip
     used = [rows > gone for rows, gone in zip(found["rows"], found["gone"], strict=True)]

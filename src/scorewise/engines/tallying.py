@@ -18,7 +18,7 @@ from scorewise.engines import arithmetic
 from scorewise.engines.arithmetic import Limbs, digits_for, top_of
 from scorewise.engines.frames import Checked, Step, Totals, checked, chosen
 from scorewise.errors import BadInput, Option
-from scorewise.tallies import exact, weights
+from scorewise.tallies import exact
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
 from scorewise.tallies.exact import Exact
 from scorewise.tallies.losses import CLIP, Loss, Moments
@@ -188,7 +188,7 @@ class Plan:
             neg, pos = g.counted(at, size)
             return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
         sums = [x for name in ("w", "w2") for x in g.added(name, at, size)]
-        return weights.as_columns(sums)
+        return exact.as_columns(sums)
 
     def _coarse(self, g: _Groups, number: Ints, at: Ints) -> Coarse:
         size = len(number)
@@ -201,7 +201,7 @@ class Plan:
             sums = g.scaled(at, size)
         losses = g.losses() if self.kind == "probability" else {}
         total = np.stack([x.value for x in sums])
-        return Coarse(self.grid, number, low, high, total, losses, weights.rest_of(sums))
+        return Coarse(self.grid, number, low, high, total, losses, exact.rest_of(sums))
 
 
 def _sums(kind: Kind, largest: float, weight: float | None) -> list[Limbs]:

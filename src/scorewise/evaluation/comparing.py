@@ -37,7 +37,7 @@ from scorewise.evaluation.models import (
     refuse_interval,
 )
 from scorewise.inference.choices import Interval
-from scorewise.inference.class_effects import class_together, groups_left_out, picked
+from scorewise.inference.class_rows import class_together, groups_left_out, picked
 from scorewise.inference.effects import chosen, difference
 from scorewise.inference.models import (
     ChiSquare,

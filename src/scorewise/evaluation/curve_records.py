@@ -8,8 +8,7 @@ import numpy as np
 
 from scorewise.curves import decision_curve
 from scorewise.curves import reliability as reliability_curve
-from scorewise.curves.operating import DIGITS, OperatingPoints, operating_points
-from scorewise.curves.thinning import thinned
+from scorewise.curves.operating import DIGITS, OperatingPoints, operating_points, thinned
 from scorewise.curves.thresholds import sums
 from scorewise.evaluation.models import Evaluation
 from scorewise.inference.shares import wilson_band

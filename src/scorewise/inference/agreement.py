@@ -168,7 +168,7 @@ def rated(r: Ratings, name: str, weights: Weights) -> Rated | str:
         return "no items"
     raters = r.given.shape[1]
     if name in (*BY_RATER, *TWO_RATERS, "light_kappa") and r.raters is None:
-        return "it is not known which rater said what"
+        return "it is not known which rater gave which rating"
     if name in TWO_RATERS and raters != 2:
         return f"{raters} raters; this needs two"
     two = r.rated >= 2

@@ -109,7 +109,7 @@ def _checked_table(table: Any, categories: tuple[str, ...]) -> Disagreement | st
         w = np.asarray(table)
         w = np.asarray(table, np.float64) if w.dtype.kind != "c" else np.empty(0)
     except (TypeError, ValueError):
-        raise BadInput("weights is no table of numbers") from None
+        raise BadInput("weights is not a table of numbers") from None
     if w.shape != (many, many):
         raise BadInput(
             f"the table of weights has shape {w.shape}, and there are {many} categories: it needs a row "

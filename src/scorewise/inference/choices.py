@@ -22,7 +22,7 @@ from scorewise.inference.shares import exact, wilson
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.formulas import DECISIONS
+from scorewise.tallies.formulas import DECISIONS, auroc
 from scorewise.tallies.losses import charges, expit, logit, unit
 
 Interval = Literal["delong", "logit", "bootstrap", "wilson", "exact"]
@@ -148,7 +148,7 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
         formula = DECISIONS[name]
         return lambda neg, pos: np.asarray(formula(pos[:, 1], neg[:, 1], pos[:, 0], neg[:, 0]))
     if name in ("auroc", "average_precision"):
-        return _auroc if name == "auroc" else _average_precision
+        return auroc if name == "auroc" else _average_precision
     if few.kind == "score":
         return None
     p = unit(few.score.astype(np.float64), few.kind)
@@ -169,11 +169,6 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
             return None
         return partial(_slope, x)
     return None
-
-
-def _auroc(neg: Floats, pos: Floats) -> Floats:
-    below = neg.cumsum(1) - neg / 2
-    return np.asarray((pos * below).sum(1) / (neg.sum(1) * pos.sum(1)))
 
 
 def _average_precision(neg: Floats, pos: Floats) -> Floats:

@@ -25,6 +25,20 @@ from scorewise.tallies import Tally
 FLIPS = 999  # random signs of clusters that a p-value is made of
 
 
+def deal_classes(codes: Ints, folds: int, rng: np.random.Generator) -> Ints:
+    """The fold of each row: rows are dealt at random, those of each class evenly.
+
+    >>> deal_classes(np.array([0, 0, 0, 1, 1]), 2, np.random.default_rng(0))
+    array([1, 0, 0, 0, 1])
+    """
+    fold, dealt = np.empty(len(codes), np.int64), 0
+    for code in np.unique(codes):
+        at = rng.permutation(np.flatnonzero(codes == code))
+        fold[at] = (dealt + np.arange(len(at))) % folds
+        dealt += len(at)
+    return fold
+
+
 def deal_clusters(cluster: Ints, folds: int, seed: int) -> Ints:
     """The fold of each row: clusters are dealt at random, whole and evenly.
 

@@ -21,7 +21,7 @@ from scipy.special import ndtr
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import deal_clusters, flipped, widened
+from scorewise.inference.clusters import deal_classes, deal_clusters, flipped, widened
 from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.logistic import log_odds, logistic
 from scorewise.inference.ranking import area, precision_effects
@@ -344,14 +344,7 @@ def dealt(rows: Rows, groups: int = GROUPS, seed: int = 0, by: Any = None) -> ND
     """The group of each row, dealt at random, both classes evenly; clusters stay whole."""
     if by is not None:
         return deal_clusters(np.unique(by, return_inverse=True)[1], groups, seed)
-    rng = np.random.default_rng(seed)
-    found = np.empty(len(rows), np.int64)
-    first = 0
-    for side in (rows.y, ~rows.y):
-        at = rng.permutation(np.flatnonzero(side))
-        found[at] = (first + np.arange(len(at))) % groups
-        first += len(at)
-    return found
+    return deal_classes((~rows.y).astype(np.int64), groups, np.random.default_rng(seed))
 
 
 def left_out(

@@ -257,8 +257,8 @@ def inverted(
     tail = (1 - level) / 2
     seen = float(statistic(noise.gap[None])[0])
     # equal up to rounding counts as equal
-    hair = (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) + 1e-15
-    least = seen - hair
+    rounding = (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) + 1e-15
+    least = seen - rounding
     null = statistic(noise.null)
     known = {0.0: np.sort(null)}
 
@@ -275,7 +275,7 @@ def inverted(
         0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
     )
     # a value below what chance alone gives is luck, and hides as much as a usual one
-    usual = max(seen, quantile(0.0, 0.5)) + hair
+    usual = max(seen, quantile(0.0, 0.5)) + rounding
     high = _crossing(lambda step: quantile(step, tail) - usual, all_steps, -1)
     ends = _largest(noise, size, 1.0, low, high)
     if noise.few and p >= tail:

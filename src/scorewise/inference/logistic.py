@@ -279,8 +279,8 @@ def in_the_large(c: LogOdds) -> Coefficient | None:
 def slope(c: LogOdds) -> Coefficient | None:
     """By what the log-odds should be multiplied, beside an intercept; None if nothing is steep enough."""
     neg, pos = (c.x[np.flatnonzero(w > 0)[[0, -1]]] for w in (c.neg, c.pos))
-    hair = 1e-12 * (c.x[-1] - c.x[0])  # beside which no slope tells scores apart
-    if neg[-1] <= pos[0] + hair or pos[-1] <= neg[0] + hair:
+    rounding = 1e-12 * (c.x[-1] - c.x[0])  # beside which no slope tells scores apart
+    if neg[-1] <= pos[0] + rounding or pos[-1] <= neg[0] + rounding:
         return None
     mass = c.neg + c.pos
     # centred, which leaves the slope as it is and keeps its digits

@@ -71,7 +71,7 @@ def mean_loss(
     if not math.isfinite(value):
         why = "infinite: the losses add up beyond the largest number"
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
-    value = min(value, most)  # rounding may lead a hair beyond
+    value = min(value, most)  # rounding may lead a little beyond
     known = _spread(sums, weights, squares)
     if value == 0:
         return Estimate(value, 0.0, 0.0, level, "no loss at all", baseline=baseline)

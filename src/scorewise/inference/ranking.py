@@ -43,7 +43,7 @@ def area(t: Tally) -> float:
     """
     if t.distinct and not t.why_not_ranked:
         return _steps(t).below / int(t.negatives * t.positives)
-    # weights may add up to a hair above all pairs
+    # weights may add up to slightly more than all pairs
     return min(1.0, float(auroc(t.neg, t.pos)))
 
 
@@ -169,7 +169,7 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     bring most of DeLong's variance, the limit towards 0.5 is Newcombe's if that is further out: the rows
     that would lower an area near 1 may not have been seen.
     """
-    # a hair of tolerance, because weights that are all equal may add up to 9.999...
+    # with a tolerance, because weights that are all equal may add up to 9.999...
     if min(sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
         known = spread(t, auc)
         if known.says_something():
@@ -243,7 +243,7 @@ def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
         area += left * (start + end) / 2
         # on average a positive of this cell has half of what is left of it behind itself
         length[-1], height[-1] = share * left / neg / 2, end + share * (start - end) / 2
-    # weights may add up to a hair above the whole
+    # weights may add up to slightly more than the whole
     return PartialArea(
         min(width, area / neg),
         Moments.of(length, climb, climb2),
@@ -269,7 +269,7 @@ def partial_spread(t: Tally, p: PartialArea, across: bool = False) -> Spread:
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
     """The area under the precision-recall curve, by steps or by straight lines."""
-    # weights may add up to a hair above the whole
+    # weights may add up to slightly more than the whole
     return min(1.0, _precision_sums(t)[trapezoid] / t.positives)
 
 

@@ -22,7 +22,7 @@ from scorewise.tallies.losses import unit
 from scorewise.tallies.smroc import HAIR, Midpoint, climbs, crossings
 from scorewise.tallies.sorting import inner
 
-_CELLS = 256
+_CELLS, _REPLICATES = 256, 400
 
 
 class Area(NamedTuple):
@@ -127,9 +127,7 @@ def smooth_spread(t: Tally, m: Midpoint) -> Spread:
     return pooled_spread(*parts, (sum(means), rows))
 
 
-def smooth_replicates(
-    t: Tally, rule: Literal["median", "crossing"], *, replicates: int = 400, seed: int = 0
-) -> Spread:
+def smooth_replicates(t: Tally, rule: Literal["median", "crossing"], *, seed: int = 0) -> Spread:
     """Variance of the area by the bootstrap of cells, the midpoint found anew in each resample."""
     few = pool(t.pooled, _CELLS)
     s = unit(few.score, few.kind)
@@ -143,6 +141,6 @@ def smooth_replicates(
         climb, run = climbs(s, neg, pos, middles)
         return np.where(np.isnan(middles), np.nan, auroc(run, climb))
 
-    drawn = bootstrap_cells(few, areas, replicates=replicates, seed=seed)
+    drawn = bootstrap_cells(few, areas, replicates=_REPLICATES, seed=seed)
     smaller = min(map(effective, (t.negatives, t.positives), t.squares))
     return Spread(float(np.nanvar(drawn)), smaller - 1)

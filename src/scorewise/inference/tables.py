@@ -184,7 +184,7 @@ def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     rows are spread evenly.
     """
     table, squares = _used(c)
-    value = min(max(f(table)[0], 0.0), 1.0)  # rounding may lead a hair beyond
+    value = min(max(f(table)[0], 0.0), 1.0)  # rounding may lead a little beyond
     rows = effective(float(table.sum()), float(squares.sum()))
     error = _error(f, *_smoothed(table, squares))
     inside = value * (1 - value)

@@ -110,7 +110,7 @@ def weighted(r: Ratings, weights: Any) -> str:
     '; linear weights'
     """
     name = named(r, weights)
-    return {"identity": "", "own": "; weights of one's own"}.get(name, f"; {name} weights")
+    return {"identity": "", "own": "; custom weights"}.get(name, f"; {name} weights")
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")

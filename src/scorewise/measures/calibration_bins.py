@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.errors import BadInput
+from scorewise.checks import check
 from scorewise.estimate import Estimate
 from scorewise.inference import inversion
 from scorewise.inference.inversion import Gaps, Inverted, ManyCells, Noise, Statistic, inverted
@@ -114,8 +114,7 @@ def ece(
     """
     t = scored(t, convention)
     check_bins(bins, binning, convention)
-    if not norm >= 1:
-        raise BadInput(f"norm={norm:g} is below 1; 1 is usual, 2 weighs large gaps, inf takes one")
+    check(norm=norm)
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = binned(t, bins, binning, convention)

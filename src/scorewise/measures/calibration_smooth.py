@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import one_of
-from scorewise.curves import smoothed_gaps as smoothed
-from scorewise.curves.smoothed_gaps import smooth_error
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput, Setting
 from scorewise.estimate import Estimate
 from scorewise.inference.inversion import Statistic, inverted
 from scorewise.measures.calibration_bins import (
@@ -28,11 +26,17 @@ from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.losses import unit
 from scorewise.tallies.probabilities import MOST, Chances, chances, displacement
-from scorewise.tallies.sorting import inner, kept
+from scorewise.tallies.sorting import first_of_runs, inner, kept
 
 Form = Callable[[float, float], float]  # of the lowest and the highest point
 _OVERSHOOT = 0.5826  # how far Brownian motion goes beyond its steps, in steps (Siegmund 1985)
 _ENOUGH = 100  # replicates for the mean of fixed points
+Spread = Callable[[Floats], Floats]
+POINTS = 3465  # their middles are edges of the fixed grid, so that no cell lies across one
+_MOST, _FEW = 512, 64  # points for replicates, and cells that keep their places among these
+REACH = 0.8  # a row moved by d changes the total size at width s by less than REACH d / s
+_LEAST = 1e-3  # the width below which relplot does not look
+_DENSITY = 1e-4  # what relplot adds to the density of rows
 
 
 @measure(group="calibration", better="low", title="ECCE-MAD")
@@ -149,20 +153,18 @@ def smece(
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)
-    value = kept(
-        t, "smece", lambda: float(smoothed.fixed_widths(smoothed.on_grid(c)[None], 1e-10)[0])
-    )
-    few, spread = smoothed.few_cells(c, value)
+    value = kept(t, "smece", lambda: float(fixed_widths(on_grid(c)[None], 1e-10)[0]))
+    few, spread = few_cells(c, value)
     noise = noise_of(few, seed, FEWER)
 
     def size(gaps: Floats) -> Floats:
-        return smoothed.fixed_widths(spread(gaps), within=1e-5)
+        return fixed_widths(spread(gaps), within=1e-5)
 
     # the fixed point reaches a width exactly when the size at that width does
     def at_value(gaps: Floats) -> Floats:
-        return smoothed.sizes(spread(gaps))(value)
+        return sizes(spread(gaps))(value)
 
-    null = smoothed.rough_widths(spread(noise.null[:_ENOUGH]))
+    null = rough_widths(spread(noise.null[:_ENOUGH]))
     found = inverted(
         noise, at_value, level, size=size, value=value, expected=float(null.mean())
     )  # fmt: skip
@@ -175,7 +177,7 @@ def _smece_bound(value: float, moved: float) -> float:
     """How far the fixed point can be off if rows lie elsewhere by that much in the mean."""
     if not moved:
         return 0.0
-    reach = 4 * smoothed.REACH * moved
+    reach = 4 * REACH * moved
     above = (math.sqrt(value * value + reach) - value) / 2
     below = value - (value + math.sqrt(value * value - reach)) / 2 if value**2 > reach else value
     return max(above, below)
@@ -201,9 +203,7 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     0.012 [0.000, 0.111]
     """
     if not 0.002 <= width < math.inf:
-        raise BadInput(
-            Option("width", width), " is no width of a kernel; 0.25 is usual, 0.002 the least"
-        )
+        raise BadInput(Setting("width"), f" must be at least 0.002, such as 0.25; got {width:g}")
     if why := lacking(t, level):
         return Estimate.undefined(why, level)
     c = chances(t)
@@ -250,3 +250,163 @@ def _kernel_sum(p: Floats, width: float) -> Statistic:
         return np.asarray(2 * (gaps * fall * below).sum(-1) - (gaps * gaps).sum(-1))
 
     return total
+
+
+# Gaps smoothed by the Gaussian with reflecting ends at 0 and 1. It is diagonal in cosines: one of k half
+# turns shrinks by exp(-(pi k width)^2 / 2). So gaps are dealt to the points of a grid, and one cosine
+# transform serves all widths.
+
+
+def on_grid(c: Chances) -> Floats:
+    """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
+    # the first and the last half cell reflect into the grid
+    return _dealt(np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0), c.gap / c.total, POINTS)
+
+
+def _dealt(place: Floats, amount: Floats, points: int) -> Floats:
+    """Amounts dealt linearly to the two points beside their places."""
+    left = np.clip(place.astype(np.int64), 0, points - 2)
+    right = place - left
+    near, far = (np.bincount(left + k, amount * w, points) for k, w in ((0, 1 - right), (1, right)))
+    dealt: Floats = np.add(near, far, dtype=np.float64)
+    return dealt
+
+
+def sizes(gaps: Floats) -> Callable[[Any], Floats]:
+    """The total size of gaps on a grid (the last axis) after smoothing, as a function of the width.
+
+    That is a number, or one for each row of gaps.
+
+    >>> gaps = np.array([[0.0, 0.2, -0.2, 0.0]])
+    >>> size = sizes(gaps)
+    >>> size(1e-9).round(3), size(0.2).round(3), size(1.0).round(3)
+    (array([0.4]), array([0.198]), array([0.001]))
+    """
+    from scipy.fft import dct, idct
+
+    points = gaps.shape[-1]
+    waves = dct(gaps, axis=-1, norm="ortho")
+    turns = (np.pi * np.arange(points)) ** 2 / 2
+
+    def size(width: Any) -> Floats:
+        each = np.asarray(width)[..., None]
+        shrunk = waves * np.exp(-turns * each * each)
+        total: Floats = np.abs(idct(shrunk, axis=-1, norm="ortho", overwrite_x=True)).sum(-1)
+        return total
+
+    return size
+
+
+def fixed_widths(gaps: Floats, within: float = 1e-14) -> Floats:
+    """For each row of gaps on a grid, the width at which the total size equals it; 0 where none is left.
+
+    >>> fixed_widths(np.array([[0.0, 0.2, -0.2, 0.0], [0.0, 0.0, 0.0, 0.0]])).round(4)
+    array([0.199, 0.   ])
+    """
+    size, narrow = sizes(gaps), 1e-9
+    # the size falls as the width grows: from that at the least width to that at the largest
+    most, least = size(narrow), size(1.0)
+    low, high = np.maximum(narrow, least), np.minimum(1.0, most)
+    at_low, at_high = size(low) - low, size(high) - high
+    found: Floats = np.where(at_low <= 0, low, high)
+    found[most <= narrow] = 0.0
+    going = (most > narrow) & (at_low > 0) & (at_high < 0)
+    for _ in range(60):
+        if not going.any():
+            break
+        # the Illinois variant of false position
+        way = np.where(going, at_high - at_low, 1.0)
+        found = np.where(going, low - at_low * (high - low) / way, found)
+        at = size(found) - found
+        going &= (np.abs(at) >= within) & (high - low >= 10 * within)
+        up, down = going & (at > 0), going & (at <= 0)
+        at_low, at_high = (
+            np.where(up, at, np.where(down, at_low / 2, at_low)),
+            np.where(down, at, np.where(up, at_high / 2, at_high)),
+        )
+        low, high = np.where(up, found, low), np.where(down, found, high)
+    return found
+
+
+def rough_widths(gaps: Floats) -> Floats:
+    """The same, straight between nine widths: for replicates."""
+    size = sizes(gaps)
+    low: Floats = np.maximum(np.abs(gaps.sum(-1)), 1e-9)
+    top = float(np.abs(gaps).sum(-1).max())
+    if top <= low.min():
+        return low
+    # the size falls as the width grows, so the widths are between these ends
+    widths = np.geomspace(max(float(low.min()), top / 64), top, 9)
+    beyond = np.stack([size(w) - w for w in widths], axis=-1)
+    at = np.clip((beyond > 0).sum(-1), 1, len(widths) - 1)
+    a, b = (np.take_along_axis(beyond, (at + k)[:, None], -1)[:, 0] for k in (-1, 0))
+    share = np.clip(np.divide(a, a - b, out=np.zeros(len(a)), where=a != b), 0.0, 1.0)
+    found: Floats = widths[at - 1] + share * (widths[at] - widths[at - 1])
+    return found
+
+
+def few_cells(c: Chances, width: float) -> tuple[Chances, Spread]:
+    """Cells for replicates, and how their gaps are put on a grid.
+
+    Up to 64 cells stay as they are, each dealt to the two points beside it: gaps that nearly cancel
+    depend on where they are. More are joined to equal cells half a width across, at most 512.
+    """
+    if len(c) <= _FEW:
+        place = np.clip(c.p * _MOST - 0.5, 0.0, _MOST - 1.0)
+        share = np.maximum(1 - np.abs(place[:, None] - np.arange(_MOST)), 0.0)
+        return c, lambda gaps: gaps @ share
+    points = int(np.clip(np.ceil(2 / max(width, 1e-3)), 48, _MOST))
+    few = c.joined(first_of_runs(_cell(c.p, points)))
+    at = _cell(few.p, points)
+
+    def spread(gaps: Floats) -> Floats:
+        if len(at) == points:
+            return gaps
+        full = np.zeros((*gaps.shape[:-1], points))
+        full[..., at] = gaps
+        return full
+
+    return few, spread
+
+
+def _cell(p: Floats, points: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.clip((p * points).astype(np.int64), 0, points - 1)
+
+
+def smooth_error(c: Chances) -> float:
+    """The total size of the smoothed gaps at the last width above the fixed point, of ten halvings.
+
+    Unlike in `sizes`, the Gaussian ends at 0.5 from its middle, the result may lie some
+    thousandths below the fixed point, and what lies at 0 or 1 counts only half.
+    """
+    above, below = 1.0, 0.0
+    if _size(c, above) > above:
+        return _size(c, above)
+    for _ in range(10):
+        middle = (above + below) / 2
+        if middle < _LEAST or middle < _size(c, middle):
+            below = middle
+        else:
+            above = middle
+    return _size(c, above)
+
+
+def _size(c: Chances, width: float) -> float:
+    points = max(2000, round(20 / width)) // 2 + 1
+    at = np.linspace(0.0, 1.0, points)
+    kernel = np.exp(-((at - 0.5) ** 2) / (2 * width * width))
+    kernel /= np.sqrt(2 * np.pi) * width
+    mesh = np.linspace(0.0, 1.0, max(round(10 / width), 200))
+    gap, mass = (np.interp(mesh, at, _smoothed(c, x, kernel)) for x in (c.gap, c.weight))
+    return float(np.abs(gap).sum() / (mass + _DENSITY).sum())
+
+
+def _smoothed(c: Chances, amount: Floats, kernel: Floats) -> Floats:
+    """Amounts dealt linearly to the points of a grid, and smoothed with reflecting ends."""
+    from scipy.signal import fftconvolve
+
+    points = len(kernel)
+    values = _dealt(c.p * (points - 1), amount, points)
+    reflected = np.concatenate([values[:0:-1], values, values[-2::-1]])
+    smoothed: Floats = fftconvolve(reflected, kernel, "valid")[points // 2 :][:points]
+    return smoothed

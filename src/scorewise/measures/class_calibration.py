@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import one_of
+from scorewise.checks import check, one_of
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference import class_resampling as drawing
@@ -65,8 +65,7 @@ def classwise_ece(
     (0.209 [0.172, 0.218], 0.113, 0.001)
     """
     check_bins(bins, binning, convention)
-    if not norm >= 1:
-        raise BadInput(f"norm={norm:g} is below 1; 1 is usual, 2 weighs large gaps, inf takes one")
+    check(norm=norm)
     z(level)
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
@@ -160,10 +159,9 @@ def canonical_ce(
     (0.842 [0.378, 0.842], 0.44, 0.001)
     """
     one_of("smoothed", smoothed, get_args(Smoothed))
-    if not 1 <= norm < math.inf:
-        raise BadInput(f"norm={norm} is not a number from 1 up; the usual are 1 and 2")
-    if bandwidth is not None and not 0 < bandwidth < math.inf:
-        raise BadInput(f"bandwidth={bandwidth} is not positive; 0.001 to 0.5 are usual")
+    check(norm=norm, bandwidth=bandwidth)
+    if norm == math.inf:
+        raise BadInput("norm must be finite, such as 2; got inf")
     s = _sampled(t, rows, level)
     if isinstance(s, Estimate):
         return s
@@ -211,9 +209,7 @@ def calibration_gain(
     >>> e, round(e.expected, 3), e.p
     (0.498 [0.456, 0.546], -0.007, 0.001)
     """
-    if not isinstance(folds, int) or folds < 2:
-        raise BadInput(Option("folds", folds), " cannot be left out one by one; 5 are usual")
-    z(level)
+    check(folds=folds, level=level)
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     k = len(t.classes)

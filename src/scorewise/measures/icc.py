@@ -91,7 +91,7 @@ def two_way(r: Ratings) -> Squares | str:
     if not len(r) or r.scale == "nominal":
         return NOMINAL if len(r) else "no items"
     if r.raters is None:
-        return "it is not known which rater said what"
+        return "it is not known which rater gave which rating"
     many = len(r.raters)
     whole = r.rated == many
     if many < 2 or not whole.any():

@@ -103,7 +103,7 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
 def why_no_table(r: Ratings) -> str:
     """Why there is no table of two raters, or nothing."""
     if r.raters is None:
-        return "it is not known which rater said what"
+        return "it is not known which rater gave which rating"
     if len(r.raters) != 2:
         return f"there are {len(r.raters)} raters; this is of two"
     if len(r.categories) > MOST:

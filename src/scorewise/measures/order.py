@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import one_of
 from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference import class_rows, ranking
 from scorewise.inference.resampling import bootstrap_cells, few_cells
@@ -79,8 +80,7 @@ def partial_auroc(
     """
     if max_fpr is not None and min_tpr is not None:
         raise BadInput("partial_auroc takes max_fpr or min_tpr, not both")
-    if scale not in ("area", "mcclish"):
-        raise BadInput(Option("scale", scale), " is not known; it is 'area' or 'mcclish'")
+    one_of("scale", scale, ("area", "mcclish"))
     width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
     if not 0 < width <= 1:
         raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, gammaln
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.inference.clusters import deal_classes
 from scorewise.models.validation import Classifier
 
 _NUMBERS = 50_000  # features of neighbours that are looked at together
@@ -193,13 +194,8 @@ def stratified_folds(
     [0 4 5] [1 2 3]
     [1 2 3 5] [0 4]
     """
-    fold = np.full(len(codes), -1)
-    dealt = 0
-    for code in np.unique(codes):
-        places = random.permutation(np.flatnonzero(codes == code))
-        if len(places) > 1:
-            fold[places] = (dealt + np.arange(len(places))) % folds
-            dealt += len(places)
+    fold, several = np.full(len(codes), -1), np.bincount(codes)[codes] > 1
+    fold[several] = deal_classes(codes[several], folds, random)
     for number in range(fold.max(initial=-1) + 1):
         held = fold == number
         yield np.flatnonzero(~held), np.flatnonzero(held)

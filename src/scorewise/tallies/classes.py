@@ -79,7 +79,7 @@ class ClassTally:
     ) -> ClassTally:
         """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
 
-        `confidence` is "max", "margin", "entropy" or "energy", or a column of one's own.
+        `confidence` is "max", "margin", "entropy" or "energy", or a column of your own.
         """
         named = isinstance(confidence, str)
         rows = take_classes(
@@ -114,11 +114,9 @@ class ClassTally:
         return cls.of_decided(rows).unlabelled()
 
     @classmethod
-    def of_decided(
-        cls, rows: DecidedRows, *, name: str = "confidence", sources: tuple[str, ...] = ()
-    ) -> ClassTally:
+    def of_decided(cls, rows: DecidedRows, *, sources: tuple[str, ...] = ()) -> ClassTally:
         """The tally of checked rows of decisions."""
-        origin, right = origin_of(rows, name, sources, **RIGHT), rows.called == rows.y
+        origin, right = origin_of(rows, "confidence", sources, **RIGHT), rows.called == rows.y
         top = Tally.of_labels(right, rows.confidence, rows, rows.kind, origin)
         confusion = Mass.of(rows).confusion(rows.y, rows.called, rows.classes)
         kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
@@ -126,23 +124,18 @@ class ClassTally:
 
     @classmethod
     def of_rows(
-        cls,
-        rows: ClassRows,
-        *,
-        rule: Rule = "max",
-        name: str = "max",
-        sources: tuple[str, ...] = (),
+        cls, rows: ClassRows, *, rule: Rule = "max", sources: tuple[str, ...] = ()
     ) -> ClassTally:
         """The tally of checked rows."""
         mass, k = Mass.of(rows), len(rows.classes)
         y, scores = rows.y, rows.scores
         p = softmax(scores) if rows.kind == "logit" else scores
-        called, origin = scores.argmax(1), origin_of(rows, name, sources, **RIGHT)
+        called, origin = scores.argmax(1), origin_of(rows, "max", sources, **RIGHT)
 
         def against(values: Floats, kind: Kind, score: str) -> Tally:
             return Tally.of_labels(called == y, values, rows, kind, replace(origin, score=score))
 
-        top = ranked = against(confidence(p, "probability")[0], "probability", name)
+        top = ranked = against(confidence(p, "probability")[0], "probability", "max")
         if (own := rows.confidence) is not None:
             inside = not len(own) or (own.min() >= 0 and own.max() <= 1)
             ranked = against(own, "probability" if inside else "score", rows.confidence_name)

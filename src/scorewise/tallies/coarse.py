@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.checks import one_of
 from scorewise.columns import Kind
-from scorewise.columns.provenance import Shard
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.exact import Exact, add
+from scorewise.tallies.exact import Exact, add, rest_of
 from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
 from scorewise.tallies.sorting import (
     AnyFloats,
@@ -32,16 +32,22 @@ from scorewise.tallies.sorting import (
     on_threads,
     quantile_cells,
 )
-from scorewise.tallies.weights import rest_of
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
 
 
+import hashlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
 Grid = Literal["probability", "relative"]
 EQUAL_CELLS = 55_440
 _DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
 ByClass = Floats  # shape (2, K): row 0 the negatives, row 1 the positives
+_PIECE = 1 << 20
+_PIECES = 64
 
 
 @cache
@@ -73,12 +79,11 @@ def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:
             raise BadInput("scores lie outside [0, 1]; coarsen with ", Option("grid", "relative"))
         edges = probability_edges()
         return np.searchsorted(edges, score.astype(np.float64), side="right") - 1
-    if grid == "relative":
-        # + 0.0 folds -0.0 into 0.0
-        s = score.astype(np.float64) + 0.0
-        size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
-        return np.where(s < 0, -size - 1, size)
-    raise BadInput(f"unknown grid {grid!r}; known are 'probability' and 'relative'")
+    one_of("grid", grid, get_args(Grid))
+    # + 0.0 folds -0.0 into 0.0
+    s = score.astype(np.float64) + 0.0
+    size = (np.abs(s).view(np.int64)) >> _DROPPED_BITS
+    return np.where(s < 0, -size - 1, size)
 
 
 def cells_of(score: NDArray[np.floating], grid: Grid) -> tuple[Ints, Ints]:
@@ -320,3 +325,35 @@ def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
 def why_open(t: Tally) -> str:
     """Why what depends on each score by itself cannot be said of a coarse tally, or nothing."""
     return "" if bool(tied_within(t).all()) else "the cells of the coarse tally leave it open"
+
+
+class Shard(NamedTuple):
+    """A file that rows came from: its name, its size in bytes, its rows, and a digest of its content."""
+
+    name: str
+    size: int
+    rows: int
+    digest: str
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """BLAKE2b of a file's size and content; of large files, of 64 pieces of 1 MiB spread over it.
+
+    Two files of the same size that differ in no such piece would be taken for one.
+    """
+    made = hashlib.blake2b(digest_size=32)
+    with Path(path).open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        made.update(str(size).encode())
+        last = max(0, size - _PIECE)
+        whole = size <= _PIECE * _PIECES
+        steps = -(-size // _PIECE) if whole else _PIECES
+        for k in range(steps):
+            file.seek(k * _PIECE if whole else last * k // (_PIECES - 1))
+            made.update(file.read(_PIECE))
+    return made.hexdigest()
+
+
+def shard_of(path: str | os.PathLike[str], name: str, rows: int) -> Shard:
+    """What is recorded of a file."""
+    return Shard(name, Path(path).stat().st_size, rows, digest_of(path))

@@ -15,18 +15,23 @@ and so on, each summed as int64, `from_limbs` makes the total. Four limbs hold e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.tallies.sorting import on_threads
+from scorewise.tallies.sorting import Numbers, add_runs, on_threads
+
+if TYPE_CHECKING:
+    from scorewise.tallies.tally import Tally
 
 BITS = 30
+LIMBS = 4  # that engines and dense grids sum
 _MASK = (1 << BITS) - 1
 _BLOCK = 1 << 15  # sums that are brought into their form at a time
 _SAFE = 990  # powers of two up to this and their inverses are floats
+COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 class Exact(NamedTuple):
@@ -194,10 +199,10 @@ def digits_of(values: NDArray[np.floating]) -> tuple[Ints, int]:
     return np.stack(found) if found else np.zeros((0, len(values)), np.int64), top
 
 
-def limbs_of(weights: Floats, many: int = 4) -> Ints:
+def limbs_of(weights: Floats) -> Ints:
     """What engines sum: the whole part of numbers from 0 up, and further digits to the base 2^30."""
     left, found = weights.astype(np.float64), []
-    for _ in range(many):
+    for _ in range(LIMBS):
         whole = np.floor(left)
         found.append(whole.astype(np.int64))
         left = (left - whole) * float(1 << BITS)
@@ -303,3 +308,63 @@ def _rounded(digits: Ints, top: int, down: Bools) -> Floats:
     with np.errstate(over="ignore"):
         value = np.ldexp(mantissa.astype(np.float64), power.astype(np.int32))
     return np.where(filled.any(0), np.where(down, -value, value), 0.0)
+
+
+# The columns of weights of a tally.
+
+
+def columns_of(t: Tally) -> list[Exact]:
+    """The weights and squared weights of both classes as exact sums; counts are exact as they are."""
+    rest = np.empty((0, 4, len(t.score))) if t.rest is None else t.rest
+    return [
+        Exact(getattr(t, name).astype(np.float64), rest[:, k]) for k, name in enumerate(COLUMNS)
+    ]
+
+
+def as_columns(sums: Sequence[Exact]) -> dict[str, Any]:
+    """The columns of a tally of weights, by the names of its fields."""
+    return {**{n: x.value for n, x in zip(COLUMNS, sums, strict=True)}, "rest": rest_of(sums)}
+
+
+def rest_of(sums: Sequence[Exact]) -> Floats | None:
+    """What rounding left of several columns, shape (terms, columns, K); nothing where nothing was."""
+    terms = max(len(trimmed(x.rest)) for x in sums)
+    if not terms:
+        return None
+    rest = np.zeros((terms, len(sums), len(sums[0].value)))
+    for k, x in enumerate(sums):
+        rest[: len(x.rest), k] = x.rest[:terms]
+    return rest
+
+
+def same_rest(a: Floats | None, b: Floats | None) -> bool:
+    """Whether two such rests are equal."""
+    return a is b or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def joined_runs(t: Tally, start: Ints) -> dict[str, Any]:
+    """The weights of runs of cells, exactly."""
+    if not t.weighted:
+        neg, pos = add_runs(t.neg, start), add_runs(t.pos, start)
+        return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
+    made = []
+    for column in columns_of(t):
+        parts = [sum_runs(term, start) for term in (column.value, *column.rest)]
+        every = slice(None)
+        made.append(parts[0] if len(parts) == 1 else add(len(start), [(x, every) for x in parts]))
+    return as_columns(made)
+
+
+def merged(size: int, parts: Sequence[tuple[Tally, Ints]]) -> dict[str, Any]:
+    """The weights of several tallies together, given the place of each of their cells, exactly."""
+    if any(t.weighted for t, _ in parts):
+        found = [(columns_of(t), at) for t, at in parts]
+        return as_columns(
+            [add(size, [(columns[k], at) for columns, at in found]) for k in range(4)]
+        )
+    neg: Numbers = np.zeros(size, np.int64)
+    pos: Numbers = np.zeros(size, np.int64)
+    for t, at in parts:
+        neg[at] += t.neg
+        pos[at] += t.pos
+    return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}

@@ -137,9 +137,9 @@ def median(score: Floats, weight: Any) -> Any:
     """
     below = weight.cumsum(-1)
     half = below[..., -1:] / 2
-    hair = 1e-12 * half
+    rounding = 1e-12 * half
     # the first score at which half of the weight is reached, and the first at which it is passed
-    first, last = (below >= half - hair).argmax(-1), (below > half + hair).argmax(-1)
+    first, last = (below >= half - rounding).argmax(-1), (below > half + rounding).argmax(-1)
     return np.where(half[..., 0] > 0, (score[first] + score[last]) / 2, np.nan)
 
 

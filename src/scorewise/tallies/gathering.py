@@ -21,14 +21,13 @@ from scorewise.columns.files import open_file
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
-from scorewise.columns.provenance import Shard, shard_of
 from scorewise.columns.rows import Columns
 from scorewise.columns.streaming import Changed, Settled, batches, settle
 from scorewise.columns.times import Every, named, period
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.building import Budget, Builder, Totals
-from scorewise.tallies.coarse import Grid, Origin
+from scorewise.tallies.coarse import Grid, Origin, Shard, shard_of
 from scorewise.tallies.distinct import RowTally
 from scorewise.tallies.sets import Key, TallySet
 from scorewise.tallies.tally import Tally
@@ -54,7 +53,7 @@ def bytes_of(memory: str | int) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)i?B?\s*", str(memory).upper())
     if match is None or isinstance(memory, bool):
-        raise BadInput(Option("memory", memory), " is no size; write it as 500MB or 2GB")
+        raise BadInput(Option("memory", memory), " is not a size; write it as 500MB or 2GB")
     return max(_LEAST, int(float(match[1]) * _UNITS[match[2]]))
 
 

@@ -161,9 +161,7 @@ def log_of_truth(y: NDArray[np.int64], scores: Floats, kind: str) -> Floats:
         return np.log(at)
 
 
-def class_charges(
-    y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss, clip: float = CLIP
-) -> Floats:
+def class_charges(y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss) -> Floats:
     """The loss of each row, given its probabilities and the log of that of the truth.
 
     `brier` is the sum over classes of squares, from 0 to 2; `spherical` is 1 - p_truth / |p|; `ranked`
@@ -176,7 +174,7 @@ def class_charges(
     if loss == "log":
         return -log + 0.0
     if loss == "log clipped":
-        return np.clip(-log, -np.log1p(-clip), -np.log(clip))
+        return np.clip(-log, -np.log1p(-CLIP), -np.log(CLIP))
     if loss in ("brier", "spherical"):
         at = p[np.arange(len(y)), y]
         others = np.where(np.arange(p.shape[1]) == y[:, None], 0.0, p)

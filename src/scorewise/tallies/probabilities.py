@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
-from scorewise.checks import check
+from scorewise.checks import check, one_of
 from scorewise.columns.binary import nearly_inside
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import EQUAL_CELLS, loss_moments, probability_edges
@@ -197,11 +197,8 @@ def why_not_probable(t: Tally) -> str:
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
     """Refuse what names no bins."""
     check(bins=bins)
-    if binning not in get_args(Binning):
-        raise BadInput(f"unknown binning {binning!r}; known are {', '.join(get_args(Binning))}")
-    if convention is not None and convention not in get_args(Convention):
-        known = ", ".join(get_args(Convention))
-        raise BadInput(f"unknown convention {convention!r}; known are {known}")
+    one_of("binning", binning, get_args(Binning))
+    one_of("convention", convention, (None, *get_args(Convention)))
     if convention is not None and binning != "width":
         raise BadInput(f"convention={convention!r} has bins of equal width; leave out binning")
 

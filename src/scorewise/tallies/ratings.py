@@ -212,7 +212,7 @@ class Ratings(Given):
     def at(self, rater: int | str) -> int:
         """The column of a rater."""
         if self.raters is None:
-            raise BadInput("it is not known which rater said what: the ratings are counts")
+            raise BadInput("it is not known which rater gave which rating: the ratings are counts")
         if isinstance(rater, str):
             if rater not in self.raters:
                 raise BadInput(f"no rater is named {rater!r}; there are {', '.join(self.raters)}")

@@ -16,13 +16,12 @@ from scorewise.columns.classes import class_rows
 from scorewise.columns.files import is_files, open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.paths import STDIN, expand, names_of
-from scorewise.columns.provenance import Shard, shard_of
 from scorewise.columns.ratings import rating_rows
 from scorewise.columns.roles import class_columns
 from scorewise.columns.times import Every, moments, named, period
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
-from scorewise.tallies.coarse import Origin
+from scorewise.tallies.coarse import Origin, Shard, shard_of
 from scorewise.tallies.distinct import RowTally, role_columns
 from scorewise.tallies.gathering import MEMORY, Parts, bytes_of
 

@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 
 from scorewise.columns import Kind
 from scorewise.columns.classes import ClassKind, numbered
-from scorewise.columns.provenance import Shard
 from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
-from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
+from scorewise.tallies.coarse import Coarse, Grid, Origin, Shard, cell_of
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.distinct import RowTally, role_columns
 from scorewise.tallies.joint import JOINT, MARKS, MOST, Joint, Marks
@@ -451,7 +450,7 @@ def _of_tally(t: Tally) -> Iterator[str]:
     """Each finding may rely on those before it being absent; comparisons are such that NaN fails."""
     sides = ((t.neg, t.neg2, t.origin.negatives), (t.pos, t.pos2, t.origin.positives))
     if t.kind not in get_args(Kind):
-        yield f"{t.kind!r} is no kind of score"
+        yield f"{t.kind!r} is not a kind of score"
     weights = t.neg, t.pos, t.neg2, t.pos2
     if {x.shape for x in (t.score, *weights)} != {(len(t.score),)}:
         yield "columns must have the same length"

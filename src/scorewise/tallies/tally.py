@@ -17,7 +17,7 @@ from scorewise.columns import Kind, Missing, Rows, take
 from scorewise.columns.classes import ClassRows, DecidedRows, only_column, positive_column
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import coarse as cells
-from scorewise.tallies import exact, weights
+from scorewise.tallies import exact
 from scorewise.tallies.coarse import Coarse, Grid, Origin
 from scorewise.tallies.confusion import Confusion, Cut, on_their_scale
 from scorewise.tallies.losses import LOSSES, expit, unit
@@ -79,7 +79,7 @@ class Tally:
         ):
             object.__setattr__(self, "rest", None)  # of weights that were replaced
         shared = self.neg2 is self.neg and self.pos2 is self.pos
-        for name in ("score", *weights.COLUMNS):
+        for name in ("score", *exact.COLUMNS):
             seen = getattr(self, name).view()
             seen.flags.writeable = False
             object.__setattr__(self, name, seen)
@@ -153,7 +153,7 @@ class Tally:
             neg, pos = (add_runs(c, start) for c in columns)
             return cls(score, neg, pos, neg, pos, kind, origin)
         sums = [exact.sum_runs(c, start) for c in columns]
-        return cls(score, kind=kind, origin=origin, **weights.as_columns(sums))
+        return cls(score, kind=kind, origin=origin, **exact.as_columns(sums))
 
     @classmethod
     def empty(cls) -> Tally:
@@ -319,11 +319,11 @@ class Tally:
         else:
             sums = exact.sum_counted(p, (self.neg, self.pos), start)
         losses = {} if self.kind == "score" else {x: cells.loss_moments(self, x) for x in LOSSES}
-        total, rest = np.stack([x.value for x in sums]), weights.rest_of(sums)
+        total, rest = np.stack([x.value for x in sums]), exact.rest_of(sums)
         coarse = Coarse(grid, number, low, high, total, losses, rest)
         # in the precision of the scores, in which thresholds are compared
         middle = coarse.middle.astype(self.score.dtype)
-        return replace(self, score=middle, coarse=coarse, **weights.joined_runs(self, start))
+        return replace(self, score=middle, coarse=coarse, **exact.joined_runs(self, start))
 
     def __add__(self, other: Tally) -> Tally:
         """The tally of the rows of both."""
@@ -342,7 +342,7 @@ class Tally:
             assert b.coarse is not None
             coarse, at_a, at_b = cells.merge_coarse(a.coarse, b.coarse)
             score = coarse.middle.astype(np.result_type(a.score, b.score))
-            columns = weights.merged(len(score), [(a, at_a), (b, at_b)])
+            columns = exact.merged(len(score), [(a, at_a), (b, at_b)])
         else:
             score = np.concatenate((a.score, b.score))
             # two increasing runs: a stable sort merges them in one pass
@@ -355,7 +355,7 @@ class Tally:
                 place = np.empty(len(order), np.int64)
                 place[order] = new.cumsum() - 1
                 at = place[: len(a.score)], place[len(a.score) :]
-                columns = weights.merged(len(score), [(a, at[0]), (b, at[1])])
+                columns = exact.merged(len(score), [(a, at[0]), (b, at[1])])
             else:
                 neg, pos = (
                     add_runs(np.concatenate(pair)[order], start)
@@ -379,14 +379,14 @@ class Tally:
         marks = self.kind, self.origin.rows, self.coarse is None
         if marks != (other.kind, other.origin.rows, other.coarse is None):
             return False
-        if not weights.same_rest(self.rest, other.rest):
+        if not exact.same_rest(self.rest, other.rest):
             return False
-        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *weights.COLUMNS)]
+        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *exact.COLUMNS)]
         if self.coarse is not None and other.coarse is not None:
             summed = not self.weighted and self.kind != "logit"
             parts = ("cell", "low", "high", *(["sum"] if summed else []))
             pairs += [(getattr(self.coarse, c), getattr(other.coarse, c)) for c in parts]
-            if summed and not weights.same_rest(self.coarse.rest, other.coarse.rest):
+            if summed and not exact.same_rest(self.coarse.rest, other.coarse.rest):
                 return False
         return all(np.array_equal(a, b) for a, b in pairs)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from scorewise.columns import Kind
-from scorewise.columns.provenance import Shard
 from scorewise.registry import MEASURES
 from scorewise.show.data import DataRecord
 from scorewise.show.document import Document
@@ -15,6 +14,7 @@ from scorewise.show.page import Section, section
 from scorewise.show.verdict import Claims, claim
 from scorewise.show.words import Sentence, count, counted, percent
 from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
+from scorewise.tallies.coarse import Shard
 from scorewise.tallies.store import AnyTally
 
 _SHOWN = 50  # groups or files on a page
