@@ -315,6 +315,39 @@ def test_axe_finds_no_violation(browser, report, scheme, width) -> None:
     page.close()
 
 
+def other_reports() -> dict[str, object]:
+    """Those whose figures are forests and matrices: three models, two samples, raters."""
+    rng = np.random.default_rng(4)
+    models = {**{name: ROWS[name] for name in MODELS}, "third": ROWS["risk"][::-1].copy()}
+    kinds = np.array(["benign", "atypical", "malignant"])
+    truth = kinds[rng.integers(0, 3, 60)]
+    raters = {
+        name: np.where(rng.random(60) < 0.8, truth, kinds[0]) for name in ("ana", "ben", "cho")
+    }
+    half = {name: values[:150] for name, values in ROWS.items()}
+    return {
+        "models": sw.report({"y": ROWS["y"], **models}, label="y", score=list(models)),
+        "drift": sw.drift(ROWS, half, label="y", score="risk"),
+        "raters": sw.agree(raters),
+    }
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 390)])
+def test_axe_finds_no_violation_in_other_reports(browser, tmp_path, scheme, width) -> None:
+    for name, result in other_reports().items():
+        path = tmp_path / f"{name}.html"
+        result.report(path)
+        page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        page.goto(path.as_uri())
+        page.wait_for_selector("figure svg")
+        assert axe_violations(page) == [], name
+        wide = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, name
+        page.close()
+
+
 def focused(page, selector: str) -> bool:
     return page.evaluate("s => document.activeElement.matches(s)", selector)
 
