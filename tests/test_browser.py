@@ -158,9 +158,11 @@ def test_the_numbers_are_those_of_python(opened) -> None:
                 for kind in ("cell", "rate")
                 for el in opened.query_selector_all(f"[data-{kind}][data-model='{i}']")
             }
-            assert found == expected(
-                sw.evaluate(ROWS["y"], ROWS[name], threshold=t), len(ROWS["y"])
-            ), (name, t)
+            e = sw.evaluate(ROWS["y"], ROWS[name], threshold=t)
+            assert found == expected(e, len(ROWS["y"])), (name, t)
+            # at the prevalence of the rows it is the precision
+            ppv = f"{e.precision.value:.3f}" if e.precision.defined else "—"
+            assert texts(opened, f"[data-at-prevalence=ppv][data-model='{i}']") == [ppv], (name, t)
             moved += 1
     assert moved == 20
 
@@ -198,7 +200,10 @@ def test_models_groups_prevalence_and_axes_are_in_the_link(opened, browser) -> N
         ("south", None),
     }
     assert [svg.is_visible() for svg in again.locator("svg[data-axis]").all()] == [False, True]
-    assert texts(again, "[data-at-prevalence=ppv]") == texts(opened, "[data-at-prevalence=ppv]")
+    rates = [sw.evaluate(ROWS["y"], ROWS[name]) for name in MODELS]
+    alerts = [(0.02 * e.sensitivity.value, 0.98 * (1 - e.specificity.value)) for e in rates]
+    ppv = [f"{hit / (hit + false):.3f}" for hit, false in alerts]
+    assert texts(again, "[data-at-prevalence=ppv]") == ppv
     again.close()
 
 
