@@ -158,9 +158,11 @@ def test_the_numbers_are_those_of_python(opened) -> None:
                 for kind in ("cell", "rate")
                 for el in opened.query_selector_all(f"[data-{kind}][data-model='{i}']")
             }
-            assert found == expected(
-                sw.evaluate(ROWS["y"], ROWS[name], threshold=t), len(ROWS["y"])
-            ), (name, t)
+            e = sw.evaluate(ROWS["y"], ROWS[name], threshold=t)
+            assert found == expected(e, len(ROWS["y"])), (name, t)
+            # at the prevalence of the rows it is the precision
+            ppv = f"{e.precision.value:.3f}" if e.precision.defined else "—"
+            assert texts(opened, f"[data-at-prevalence=ppv][data-model='{i}']") == [ppv], (name, t)
             moved += 1
     assert moved == 20
 
@@ -198,7 +200,10 @@ def test_models_groups_prevalence_and_axes_are_in_the_link(opened, browser) -> N
         ("south", None),
     }
     assert [svg.is_visible() for svg in again.locator("svg[data-axis]").all()] == [False, True]
-    assert texts(again, "[data-at-prevalence=ppv]") == texts(opened, "[data-at-prevalence=ppv]")
+    rates = [sw.evaluate(ROWS["y"], ROWS[name]) for name in MODELS]
+    alerts = [(0.02 * e.sensitivity.value, 0.98 * (1 - e.specificity.value)) for e in rates]
+    ppv = [f"{hit / (hit + false):.3f}" for hit, false in alerts]
+    assert texts(again, "[data-at-prevalence=ppv]") == ppv
     again.close()
 
 
@@ -313,6 +318,39 @@ def test_axe_finds_no_violation(browser, report, scheme, width) -> None:
         more.click()
     assert axe_violations(page) == []
     page.close()
+
+
+def other_reports() -> dict[str, object]:
+    """Those whose figures are forests and matrices: three models, two samples, raters."""
+    rng = np.random.default_rng(4)
+    models = {**{name: ROWS[name] for name in MODELS}, "third": ROWS["risk"][::-1].copy()}
+    kinds = np.array(["benign", "atypical", "malignant"])
+    truth = kinds[rng.integers(0, 3, 60)]
+    raters = {
+        name: np.where(rng.random(60) < 0.8, truth, kinds[0]) for name in ("ana", "ben", "cho")
+    }
+    half = {name: values[:150] for name, values in ROWS.items()}
+    return {
+        "models": sw.report({"y": ROWS["y"], **models}, label="y", score=list(models)),
+        "drift": sw.drift(ROWS, half, label="y", score="risk"),
+        "raters": sw.agree(raters),
+    }
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 390)])
+def test_axe_finds_no_violation_in_other_reports(browser, tmp_path, scheme, width) -> None:
+    for name, result in other_reports().items():
+        path = tmp_path / f"{name}.html"
+        result.report(path)
+        page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        page.goto(path.as_uri())
+        page.wait_for_selector("figure svg")
+        assert axe_violations(page) == [], name
+        wide = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, name
+        page.close()
 
 
 def focused(page, selector: str) -> bool:

@@ -78,6 +78,19 @@ def test_hull(seed):
     np.testing.assert_allclose(gap, 0.0, atol=1e-9)
 
 
+def test_a_hull_that_takes_many_passes_is_isotonic_regression_too():
+    """Each pass joins one more cell to a run at the end: an ascent before one share of almost 0."""
+    pos = np.arange(1.0, 401.0)
+    neg = 401.0 - pos
+    neg[-1] = 1e5
+    t = Tally.of(
+        np.repeat([0, 1], 400), np.tile(np.linspace(0.1, 0.9, 400), 2), weight=np.append(neg, pos)
+    )
+    found = isotonic_regression(t.pos / (t.neg + t.pos), weights=t.neg + t.pos)
+    assert len(found.blocks) < 300
+    np.testing.assert_allclose(hull.calibrated(t), found.x)
+
+
 @seeds
 def test_hull_is_isotonic_regression(seed):
     y, s, w = rows(seed)

@@ -293,12 +293,18 @@ def test_findings_are_said_in_plain_words_once(made, text):
     assert "<code>scorewise calibrate fit " in text
 
 
-def test_words_of_all_figures_have_one_size(text):
-    """Drawings are shown to one scale, also where style sheets are forbidden."""
-    shown = [a for a in Tree(text).all("svg") if "data-figure" in a]
-    scales = [float(a["width"]) / float(a["viewbox"].split()[2]) for a in shown]
-    assert len({a["width"] for a in shown}) > 1
-    assert max(scales) - min(scales) < 0.01
+def test_words_of_figures_side_by_side_have_one_size_and_can_be_read(text):
+    """Also where style sheets are forbidden; a figure that stands alone is drawn larger."""
+    rows = text.split('<div class="sw-figures">')[1:]
+    sizes = []
+    for row in rows:
+        shown = [a for a in Tree(row).all("svg") if "data-figure" in a]
+        words = [13 * float(a["width"]) / float(a["viewbox"].split()[2]) for a in shown]
+        assert max(words) - min(words) < 0.1
+        alone = row.count("<figure ") < 3
+        assert min(words) > (12 if alone else 10.5)
+        sizes.append(round(words[0]))
+    assert {*sizes} == {11, 13}
 
 
 def test_a_remark_on_smauc_stands_where_smauc_is_shown(text):

@@ -118,7 +118,9 @@ class Forest:
             name = "" if row.words and row.name == said_last else row.name
             self._row(drawing, x, replace(row, name=name), at, high, names, left)
             at, said_last = at + high, row.name
-        drawing.add(said((left + right) / 2, foot + 40, self.x_title, anchor="middle", size=14))
+        half = width(self.x_title, 14) / 2 + 8
+        middle = max(min((left + right) / 2, wide - half), half)
+        drawing.add(said(middle, foot + 40, self.x_title, anchor="middle", size=14))
         if self.note:
             drawing.add(said(14, foot + 62, self.note, room=wide - 20, size=12, ink=QUIET))
         drawing.attributes = {**self.attributes, "data_x": str(x)}

@@ -132,6 +132,15 @@ def evidence(about: str, there: Sequence[str]) -> str:
     return next((anchor for anchor in EVIDENCE.get(about, ()) if anchor in there), "")
 
 
+# where neither models nor files have names
+TITLES = {
+    "agree": "Agreement of raters",
+    "answers": "Answers and their confidence",
+    "drift": "Drift of the current sample",
+    "judge": "Judges beside humans",
+}
+
+
 def heading(doc: Any, page: Page) -> list[str]:
     """What the report is about, in a few words: whose scores, on which files."""
     of = getattr(doc, "evaluation", None) or doc
@@ -145,7 +154,9 @@ def heading(doc: Any, page: Page) -> list[str]:
     last = [Name(path.replace("\\", "/").rpartition("/")[2]) for path in sources[:2]]
     files = [part for name in last for part in (", ", name)][1:]
     files += [f" and {len(sources) - 2} more"] if len(sources) > 2 else []
-    return [*models, *([" on "] if models and files else []), *files] or [page.command]
+    return [*models, *([" on "] if models and files else []), *files] or [
+        TITLES.get(page.command, page.command)
+    ]
 
 
 def payload(doc: Any) -> dict[str, Any]:
