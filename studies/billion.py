@@ -104,6 +104,7 @@ def main(args: list[str]) -> None:
     ):
         out = given.folder / f"{mode}.tally"
         mine, theirs = ours(files, score, memory, out), duckdb(files, score, cell)
+        print(f"{mode}: {mine} by scorewise tally, {theirs} by DuckDB", flush=True)
         for name, spent in (("scorewise tally", mine), ("DuckDB", theirs)):
             kept = f"{out.stat().st_size / 1e6:.1f}" if spent is mine else ""
             lines.append(

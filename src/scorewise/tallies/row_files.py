@@ -18,6 +18,7 @@ from scorewise.columns.grouping import check_groups
 from scorewise.columns.paths import STDIN, expand, names_of
 from scorewise.columns.ratings import rating_rows
 from scorewise.columns.roles import class_columns
+from scorewise.columns.rows import warn
 from scorewise.columns.times import Every, moments, named, period
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
@@ -49,27 +50,34 @@ class Wanted:
         told = [dict(self.roles), self.by, self.time, self.every, self.encoding]
         return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
 
-    def tally(self, source: Any, origin: Origin | None = None) -> RowTally:
-        """The tally of one file, frame or mapping of columns, whose rows are checked as a verb would."""
+    def tally(self, source: Any) -> RowTally:
+        """The tally of files, a frame or a mapping of columns, of which what was guessed is told."""
+        made, notes = self.read(source)
+        warn(notes)
+        return made
+
+    def read(self, source: Any) -> tuple[RowTally, tuple[str, ...]]:
+        """The tally, whose rows are checked as a verb would, and what is to be said of the columns."""
         groups = [*self.by, *([self.time] if self.time else [])]
         # what can be read once only is read here
         opened = open_source(source, self.encoding if is_files(source) else None)
-        roles, found = self._checked(opened, groups or None)
+        roles, dropped, notes = self._checked(opened, groups or None)
         count = roles.get("count")
         names = [*role_columns(roles, groups), *([count] if count else [])]
         columns, _ = opened.read(names, ())
         if self.time is not None:
             columns[self.time] = self._windows(columns[self.time])
+        origin = Origin(sources=opened.sources, dropped=dropped)
         made = RowTally.of(columns, roles, groups, self.every, origin)
         if made.frame.estimated_size() > bytes_of(self.memory):
             raise BadInput(
                 f"{made.frame.height:,} distinct rows do not fit the memory of {self.memory}; round the "
                 "scores before, or pass ", Option("memory"), " with more",
             )  # fmt: skip
-        return replace(made, origin=replace(made.origin, dropped=found))
+        return made, notes
 
-    def _checked(self, opened: Any, groups: Any) -> tuple[dict[str, Any], int]:
-        """The roles with the names of their columns; bad rows are refused with file and number."""
+    def _checked(self, opened: Any, groups: Any) -> tuple[dict[str, Any], int, tuple[str, ...]]:
+        """The roles with the names of their columns, rows dropped, and notes; bad rows are refused."""
         r = {k: v for k, v in self.roles.items() if v is not None}
         if groups:
             used = {k: v for k, v in r.items() if k in ("label", "score", "weight", "count")}
@@ -77,14 +85,14 @@ class Wanted:
         if "raters" in r:
             amounts = {k: r[k] for k in ("weight", "count") if k in r}
             rating_rows(opened, raters=r["raters"], groups=groups, **amounts)
-            return r, 0
+            return r, 0, ()
         if "classes" in r:
             r["classes"] = class_columns(opened.names, r["classes"])
             own = {k: v for k, v in r.items() if k not in ("classes", "positive")}
             rows: Any = class_rows(opened, r["classes"], groups=groups, **own)
         else:
             rows = binary_rows(opened, groups=groups, **r)
-        return r | {"label": rows.names.label}, rows.dropped
+        return r | {"label": rows.names.label}, rows.dropped, tuple(rows.notes)
 
     def _windows(self, column: Any) -> list[str]:
         assert self.time is not None
@@ -115,6 +123,7 @@ class _Walk:
     shards: dict[str, Shard] = field(default_factory=dict)
     skipped: list[BadInput] = field(default_factory=list)
     resumed: int = 0
+    notes: tuple[str, ...] = ()  # of the first file
 
 
 def gather_rows(
@@ -139,7 +148,7 @@ def gather_rows(
         raise BadInput(
             f"none of the {len(paths):,} files can be used; the first: ", *walk.skipped[0].parts
         )
-    notes = []
+    notes = list(walk.notes)
     if walk.resumed:
         notes.append(f"{walk.resumed:,} of {len(paths):,} files were taken from the earlier run")
     if walk.skipped:
@@ -153,7 +162,8 @@ def _file(
     path: Path, name: str, wanted: Wanted, walk: _Walk, again: bool, parts: Parts | None
 ) -> RowTally:
     if str(path) == STDIN or not path.is_file():
-        return wanted.tally([str(path)], Origin(sources=(name,)))
+        made, walk.notes = wanted.read([str(path)])
+        return made
     shard = shard_of(path, name, 0)
     first = walk.shards.setdefault(shard.digest, shard)
     if first is not shard and not again:
@@ -166,9 +176,10 @@ def _file(
         walk.resumed += 1
         made = kept
     else:
-        made = wanted.tally([str(path)], Origin(sources=(name,)))
+        made, notes = wanted.read([str(path)])
+        walk.notes = walk.notes or notes
         shards = (shard._replace(rows=made.rows),)
-        made = replace(made, origin=replace(made.origin, shards=shards))
+        made = replace(made, origin=replace(made.origin, sources=(name,), shards=shards))
         if parts is not None:
             parts.keep(path, shard.digest, made)
     return made if first is shard else replace(made, origin=replace(made.origin, shards=()))
