@@ -220,7 +220,7 @@ BAD = [
     ([], "a plan has one goal, but none is given; pass one of --half-width 0.02"),
     (["--half-width", "0.1", "--rows", "5"], "a plan has one goal, but --half-width and --rows are given"),
     (["--half-width", "0.02"], "what auroc is expected to be is not said; pass --value 0.85"),
-    (["--half-width", "-1", "--value", "0.8"], "--half-width has to be a positive number"),
+    (["--half-width", "-1", "--value", "0.8"], "--half-width must be a positive number"),
     (["--half-width", "1e-9", "--value", "0.8"], "would take more than 1e+12 rows; ask for less"),
     (["--half-width", "0.1", "--measure", "aurok"], "scorewise: no measure is named aurok; did you mean"),
     (["--half-width", "0.1", "--measure", "brier"], "brier follows from how well scores rank"),
@@ -236,9 +236,9 @@ BAD = [
     (["--require", "auroc.value >= 0.8", "--value", "0.9"], "cannot be planned for; plan for auroc >= 0.8"),
     (["--require", "auroc"], "'auroc' is no requirement; write"),
     (["--half-width", "0.1", "--value", "0.8", "--label", "y"], "--label belongs to a pilot"),
-    (["--half-width", "0.1", "--value", "1.2"], "--value has to lie between 0 and 1; got 1.2"),
+    (["--half-width", "0.1", "--value", "1.2"], "--value must lie between 0 and 1; got 1.2"),
     (["--half-width", "0.1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),
-    (["--half-width", "0.1", "--auroc", "0.4"], "--auroc has to lie between 0.5 and 1; got 0.4"),
+    (["--half-width", "0.1", "--auroc", "0.4"], "--auroc must lie between 0.5 and 1; got 0.4"),
     (["pilot.csv", *ONE, "--half-width", "0.1", "--auroc", "0.8"], "--auroc is supposed without a pilot"),
     (["pilot.csv", *ONE, "--difference", "0.1"], "a pilot of one model says nothing of differences"),
     (["none.csv", *ONE, "--half-width", "0.1"], "(no positives); plan without a pilot, by --value 0.85"),
@@ -255,3 +255,16 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
     assert out == ""
     assert err.count("\n") == 1, err
     assert sentence in err
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"half_width": 0.1, "value": "0.8"}, "value must lie between 0 and 1; got 0.8"),
+        ({"half_width": "wide", "value": 0.8}, "half_width must be a positive number, .* wide"),
+        ({"half_width": 0.1, "value": np.float64(1.5)}, "value must lie .*; got 1.5$"),
+    ],
+)
+def test_bad_calls_are_refused(how, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        sw.plan(**how)

@@ -477,6 +477,10 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         (lambda: sw.threshold(sw.Tally.of(Y, S), S, best="f1"), "a tally has its scores"),
         (lambda: sw.threshold(Y, S, best="f1")([[0.1, 0.9]]), "pass one column of it"),
         (lambda: sw.threshold(Y, S, best="f1")([0.1, 3.0]), "outside"),
+        (
+            lambda: sw.threshold(Y, S, best="f1")([0.1, np.nan]),
+            "score is missing in 1 row, row 1, counting from 0; leave such rows out first",
+        ),
         (lambda: sw.threshold(Y, S, best="f1").review([0.1]), "the rule has one cut"),
         (
             lambda: sw.threshold(Y, S, at="recall >= 0.9", weight=S, guarantee=0.9),
@@ -605,7 +609,9 @@ def test_a_rule_applies_own_cuts_also_after_saving(tmp_path):
         own = r.predict(p, groups=ward)
         for name, cut in r.groups.items():
             assert (own[ward == name] == (p[ward == name] >= cut)).all()
-    with pytest.raises(sw.BadInput, match="no cut is known for group 'd' in row 2; there are"):
+    with pytest.raises(
+        sw.BadInput, match="no cut is known for group 'd' in row 1, counting from 0; there"
+    ):
         rule.predict([0.1, 0.2], groups=["a", "d"])
     with pytest.raises(sw.BadInput, match="1 groups do not match 2 scores"):
         rule.predict([0.1, 0.2], groups=["a"])
