@@ -192,6 +192,27 @@ def test_a_group_fails_beyond_what_many_groups_show_by_chance():
     assert [judged(rule, e, 500, n).outcome for n in (1, 2, 40)] == ["fail", "fail", "inconclusive"]
 
 
+def test_rows_needed_of_a_group_allow_for_the_other_groups():
+    """An interval beyond the limit stays open among many groups; the rows it asks for make it fail."""
+    n, found = {"y": [1, 1, 0], "p": [0.9, 0.1, 0.1]}, {}
+    times = 1.0
+    for factor in (1.0, 0.9, 1.03):
+        counts = [[round(times * factor * k) for k in (75, 25, 100)]] + [[90, 10, 100]] * 9
+        rows = pl.DataFrame({name: column * 10 for name, column in n.items()}).with_columns(
+            site=pl.Series([f"s{i}" for i in range(10) for _ in range(3)]),
+            n=pl.Series([k for one in counts for k in one]),
+        )
+        check = sw.gate(
+            rows, label="y", score="p", count="n", require="every site: recall >= 0.835"
+        ).checks[0]
+        found[factor] = check.outcome
+        if factor == 1.0:
+            times = check.rows_needed / check.rows
+            assert check.estimate.high < 0.835
+            assert "which may be chance among 10 groups; about" in check.sentence
+    assert found == {1.0: "inconclusive", 0.9: "inconclusive", 1.03: "fail"}
+
+
 # Looks
 
 
@@ -329,6 +350,8 @@ BAD = [
     (["--require", "aurok >= 0.8"], "no measure is named aurok; did you mean auroc?"),
     (["--require", "blue >= 0.8"], "no measure is named blue; there are accuracy"),
     (["--require", "auroc >= 80"], "between 0 and 1, but 'auroc >= 80' is required; did you mean 80%?"),
+    (["--require", "auroc >= 1.2"], "between 0 and 1, but 'auroc >= 1.2' is required\n"),
+    (["--require", "recall >= 0.9 and tpr <= 0.5"], "contradict each other: nothing keeps both"),
     (["--require", "auroc >= 0.9 and auroc <= 0.5"], "contradict each other: nothing keeps both"),
     (["--require", "auroc >= 0.8 vs old.csv"], "has a baseline, but no difference; write auroc.delta"),
     (["--require", "auroc.delta >= 0"], "has no baseline; write 'vs FILE'"),
@@ -345,7 +368,8 @@ BAD = [
     (["--require", "auroc >= 0.5", "--ledger", "new.csv"], "new.csv is not a ledger of looks"),
     (["--require", "auroc >= 0.5", "--level", "95"], "--level must lie between 0 and 1"),
     (["--require", "auroc >= 0.5", "--junit", "g.html"], "--junit g.html has to end in .xml"),
-    (["--gates", "gone.toml"], "gone.toml cannot be read"),
+    (["--gates", "gone.toml"], "there is no file gone.toml"),
+    (["--gates", "brokn.toml"], "there is no file brokn.toml; did you mean broken.toml?"),
     (["--gates", "broken.toml"], "broken.toml is not TOML"),
     (["--gates", "unknown.toml"], "unknown.toml has an unknown key 'requires'; did you mean require?"),
     (["--gates", "typed.toml"], "typed.toml: looks has to be a whole number; got 'many'"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -200,7 +201,12 @@ def files(tmp_path, monkeypatch):
 def test_the_command_says_how_many(files, capsys):
     assert run(["plan", "--at", "recall >= 0.95", "--prevalence", "0.02"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "It takes 2,950 rows (59 positive) for a guarantee of recall >= 0.95" in out
+    assert "It takes 59 positives, in about 2,950 rows, for any guarantee of recall >= 0.95" in out
+    assert "Level 95% ──" in out
+    assert run(["plan", "--require", "auroc.delta >= -0.02", "--value", "0.8"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "--require 'auroc.delta >= -0.02' --baseline OLD_FILE" in out
+    assert "Level 95%; power 80%" in out
     line = ["plan", "pilot.csv", "--label", "y", "--score", "p"]
     assert run([*line, "--require", "auroc >= 0.8", "--json", "plan.json"]) == 0
     assert run([*line, "--score", "q", "--difference", "0.01"]) == 0
@@ -212,11 +218,11 @@ def test_the_command_says_how_many(files, capsys):
 ONE = ["--label", "y", "--score", "p"]
 BAD = [
     ([], "a plan has one goal, but none is given; pass one of --half-width 0.02"),
-    (["--half-width", "0.1", "--rows", "5"], "a plan has one goal, but half_width and rows are given"),
+    (["--half-width", "0.1", "--rows", "5"], "a plan has one goal, but --half-width and --rows are given"),
     (["--half-width", "0.02"], "what auroc is expected to be is not said; pass --value 0.85"),
-    (["--half-width", "-1", "--value", "0.8"], "--half-width has to be a positive number"),
+    (["--half-width", "-1", "--value", "0.8"], "--half-width must be a positive number"),
     (["--half-width", "1e-9", "--value", "0.8"], "would take more than 1e+12 rows; ask for less"),
-    (["--half-width", "0.1", "--measure", "aurok"], "no measure is named aurok; did you mean auroc?"),
+    (["--half-width", "0.1", "--measure", "aurok"], "scorewise: no measure is named aurok; did you mean"),
     (["--half-width", "0.1", "--measure", "brier"], "brier follows from how well scores rank"),
     (["--difference", "0.1", "--measure", "brier", "--value", "0.1"], "takes a pilot of two models"),
     (["--difference", "0.9", "--value", "0.8"], "a difference of 0.9 to 0.8 leaves [0, 1]"),
@@ -225,16 +231,17 @@ BAD = [
     (["--at", "recall >= 1"], "no number of rows guarantees recall >= 1; promise less"),
     (["--at", "f1 >= 0.5"], "f1 >= has no guarantee"),
     (["--at", "recal >= 0.5"], "'recal' is no measure of a cut; did you mean recall?"),
-    (["--require", "auroc >= 0.9", "--value", "0.85"], "be 0.85, so that no number of rows passes"),
+    (["--require", "auroc >= 0.9", "--value", "0.85"], "rows passes the gate; ask for less"),
     (["--require", "every site: auroc >= 0.8", "--value", "0.9"], "is planned for one group at a time"),
     (["--require", "auroc.value >= 0.8", "--value", "0.9"], "cannot be planned for; plan for auroc >= 0.8"),
     (["--require", "auroc"], "'auroc' is not a requirement; write"),
     (["--half-width", "0.1", "--value", "0.8", "--label", "y"], "--label belongs to a pilot"),
-    (["--half-width", "0.1", "--value", "1.2"], "--value has to lie between 0 and 1; got 1.2"),
+    (["--half-width", "0.1", "--value", "1.2"], "--value must lie between 0 and 1; got 1.2"),
     (["--half-width", "0.1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),
-    (["--half-width", "0.1", "--auroc", "0.4"], "--auroc has to lie between 0.5 and 1; got 0.4"),
+    (["--half-width", "0.1", "--auroc", "0.4"], "--auroc must lie between 0.5 and 1; got 0.4"),
     (["pilot.csv", *ONE, "--half-width", "0.1", "--auroc", "0.8"], "--auroc is supposed without a pilot"),
     (["pilot.csv", *ONE, "--difference", "0.1"], "a pilot of one model says nothing of differences"),
+    (["none.csv", *ONE, "--half-width", "0.1"], "(no positives); plan without a pilot, by --value 0.85"),
     (["pilot.csv", "--label", "z", "--score", "p", "--half-width", "0.1"], "there is no column 'z'"),
     (["gone.csv", "--half-width", "0.1"], "gone.csv"),
 ]  # fmt: skip
@@ -242,8 +249,22 @@ BAD = [
 
 @pytest.mark.parametrize(("more", "sentence"), BAD, ids=str)
 def test_bad_input_is_one_sentence(files, capsys, more, sentence):
+    Path("none.csv").write_text("y,p\n" + "0,0.2\n0,0.4\n" * 9)
     assert run(["plan", *more]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1, err
     assert sentence in err
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"half_width": 0.1, "value": "0.8"}, "value must lie between 0 and 1; got 0.8"),
+        ({"half_width": "wide", "value": 0.8}, "half_width must be a positive number, .* wide"),
+        ({"half_width": 0.1, "value": np.float64(1.5)}, "value must lie .*; got 1.5$"),
+    ],
+)
+def test_bad_calls_are_refused(how, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        sw.plan(**how)

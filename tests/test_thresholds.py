@@ -190,6 +190,15 @@ def test_the_price_is_told():
     assert doc.verdict[0].finding == "guaranteed"
 
 
+def test_prices_that_are_near_each_other_are_told_apart():
+    y, s = np.repeat([1, 0], 20_000), np.linspace(1, 0, 40_000) ** 2
+    sure, plain = (cut := sw.threshold(y, s, at="recall >= 0.9").document()).cuts
+    rates = [f"{100 * c.alert_rate.value:.3g}%" for c in (sure, plain)]
+    assert rates[0] != rates[1]
+    assert f"That alerts {rates[0]} of rows; the plain cut" in cut.verdict[0].sentence
+    assert cut.verdict[0].sentence.endswith(f"alerts {rates[1]}.")
+
+
 def test_too_few_positives_are_said_or_refused():
     y, s = drawn(200)
     n = int(y.sum())
@@ -225,7 +234,9 @@ def test_cuts_of_other_scales(kind):
     rule = sw.threshold(Y, odds, at="precision >= 0.5", kind=kind)
     assert rule.guaranteed is (kind == "logit")
     if kind == "score":
-        assert "these scores are none; calibrate them first" in rule.document().verdict[0].sentence
+        assert (
+            "these scores are not probabilities; calibrate" in rule.document().verdict[0].sentence
+        )
 
 
 def test_tallies_counts_and_32_bits_give_the_same_cut():
@@ -417,6 +428,8 @@ BAD = [
     (["--at", "recall"], "'recall' is not a constraint; write \"recall >= 0.9\""),
     (["--at", "recall > 0.9"], "'recall > 0.9' is not a constraint; write \"recall >= 0.9\""),
     (["--at", "recal >= 0.9"], "'recal' is no measure of a cut; did you mean recall?"),
+    (["--at", "auroc >= 0.9"], "'auroc' is no measure of a cut; there are recall, fnr"),
+    (["--at", "recall >= 1.2"], "between 0 and 1, but 'recall >= 1.2' is given\n"),
     (["--at", "blue >= 0.9"], "'blue' is no measure of a cut; there are recall, fnr"),
     (["--at", "recall >= 90"], "between 0 and 1, but 'recall >= 90' is given; did you mean 90%?"),
     (["--at", "recall >= 0.9 and recall <= 0.5"], "contradict each other: no cut keeps both"),
@@ -449,7 +462,10 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: sw.threshold([1, 1], [0.2, 0.3], best="f1"), "no cut can be chosen: no negatives"),
+        (
+            lambda: sw.threshold([1, 1], [0.2, 0.3], best="f1"),
+            "no negatives; it takes rows of both classes",
+        ),
         (lambda: sw.threshold([1, 0], best="f1"), "scores are missing"),
         (lambda: sw.threshold(Y, S, at=0.5), "constraints are text, but 0.5 is given"),
         (lambda: sw.threshold(Y, S, at=[0.5]), "constraints are text, but 0.5 is given"),
@@ -461,6 +477,10 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         (lambda: sw.threshold(sw.Tally.of(Y, S), S, best="f1"), "a tally has its scores"),
         (lambda: sw.threshold(Y, S, best="f1")([[0.1, 0.9]]), "pass one column of it"),
         (lambda: sw.threshold(Y, S, best="f1")([0.1, 3.0]), "outside"),
+        (
+            lambda: sw.threshold(Y, S, best="f1")([0.1, np.nan]),
+            "score is missing in 1 row, row 1, counting from 0; leave such rows out first",
+        ),
         (lambda: sw.threshold(Y, S, best="f1").review([0.1]), "the rule has one cut"),
         (
             lambda: sw.threshold(Y, S, at="recall >= 0.9", weight=S, guarantee=0.9),
@@ -589,7 +609,9 @@ def test_a_rule_applies_own_cuts_also_after_saving(tmp_path):
         own = r.predict(p, groups=ward)
         for name, cut in r.groups.items():
             assert (own[ward == name] == (p[ward == name] >= cut)).all()
-    with pytest.raises(sw.BadInput, match="no cut is known for group 'd' in row 2; there are"):
+    with pytest.raises(
+        sw.BadInput, match="no cut is known for group 'd' in row 1, counting from 0; there"
+    ):
         rule.predict([0.1, 0.2], groups=["a", "d"])
     with pytest.raises(sw.BadInput, match="1 groups do not match 2 scores"):
         rule.predict([0.1, 0.2], groups=["a"])

@@ -110,7 +110,7 @@ def check(**settings: Any) -> None:
     for name, value in settings.items():
         rule = RULES[name]
         if not (rule.optional and value is None) and not rule.holds(value):
-            raise _refused(name, rule.must, value)
+            raise refused(name, rule.must, value)
 
 
 def at_least(least: int, such_as: int, **settings: Any) -> None:
@@ -122,7 +122,7 @@ def at_least(least: int, such_as: int, **settings: Any) -> None:
     """
     for name, value in settings.items():
         if not is_integer(value, least):
-            raise _refused(name, f"be an integer from {least} up, such as {such_as}", value)
+            raise refused(name, f"be an integer from {least} up, such as {such_as}", value)
 
 
 def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
@@ -133,6 +133,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
-def _refused(name: str, must: str, value: Any) -> BadInput:
+def refused(name: str, must: str, value: Any) -> BadInput:
+    """The refusal of a setting that does not do what it must."""
     got = f"{value:g}" if is_number(value) and not isinstance(value, Integral) else str(value)
     return BadInput(Setting(name), f" must {must}; got {got}")

@@ -98,7 +98,10 @@ def scores_of(column: Any, kind: Kind) -> Scores:
     """Scores alone, checked; a single number is refused as one."""
     column = column if hasattr(column, "__len__") else np.asarray(column)
     none = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
-    return take(none, {"score": column}, kind=kind).scores["score"]
+    # what applies a map or a rule to scores has no setting for missing ones
+    whole = {"score": "leave such rows out first"}
+    found = read(None, {"label": none, "score": {"score": column}}, whole=whole)
+    return rows_of(found, kind=kind).scores["score"]
 
 
 def rows_of(

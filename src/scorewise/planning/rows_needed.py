@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import beta
 
 from scorewise.agreeing import agree
-from scorewise.checks import at_least, check
+from scorewise.checks import at_least, check, is_number, refused
 from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import is_source
 from scorewise.errors import BadInput, Option, Setting
@@ -157,8 +157,8 @@ def plan(
     given: dict[str, Any]
     for name, share in (("value", value), ("auroc", auroc), ("correlation", correlation)):
         low = {"auroc": 0.5, "correlation": -1.0}.get(name, 0.0)
-        if share is not None and not low < share < 1:
-            raise BadInput(Setting(name), f" has to lie between {low:g} and 1; got {share:g}")
+        if share is not None and not (is_number(share) and low < share < 1):
+            raise refused(name, f"lie between {low:g} and 1", share)
     if source is None:
         given = {"label": label, "score": score, "cluster": cluster, "positive": positive}
         if extra := next((n for n, v in given.items() if v is not None), ""):
@@ -184,10 +184,9 @@ def _check_goal(goals: dict[str, Any], power: float, level: float, looks: int, p
     check(level=level, power=power)
     at_least(1, 20, looks=looks)
     for name in ("half_width", "difference"):
-        if (size := goals[name]) is not None and not 0 < size < math.inf:
-            raise BadInput(
-                Setting(name), f" has to be a positive number, such as 0.02; got {size:g}"
-            )
+        size = goals[name]
+        if size is not None and not (is_number(size) and 0 < size < math.inf):
+            raise refused(name, "be a positive number, such as 0.02", size)
     if goals["rows"] is not None:
         at_least(2, 1000, rows=goals["rows"])
     named = [name for name, goal in goals.items() if goal is not None]

@@ -91,7 +91,7 @@ class ThresholdRule(Shown):
             if word not in own:
                 known = f"there are {named([*own], 5)}" if own else "the rule has none"
                 raise BadInput(
-                    f"no cut is known for group {quoted(word)} in row {row + 1}; {known}"
+                    f"no cut is known for group {quoted(word)} in row {row}, counting from 0; {known}"
                 )
         return found >= np.array([own[word] for word in words], np.float64)
 
