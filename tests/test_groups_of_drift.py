@@ -208,7 +208,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_process_of_its_own_and_no_means_over_groups_of_changes(tmp_path: Path) -> None:
-    """What else was imported does not matter, and changes of AUROC are not pooled as if they were AUROCs."""
+    """Whatever else is imported; changes of AUROC are not pooled as if they were AUROCs."""
     paths = []
     for name, t in (("a", table(21, 300)), ("b", table(22, 300))):
         rows = zip(t["y"], t["p"], t["site"], strict=True)
