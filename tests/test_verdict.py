@@ -328,3 +328,41 @@ def test_the_next_command_keeps_the_clusters(tmp_path):
     pl.DataFrame({"y": y, "p": p, "who": np.arange(400) // 2}).write_csv(tmp_path / "a.csv")
     e = sw.evaluate(tmp_path / "a.csv", label="y", score="p", cluster="who")
     assert e.document().verdict[-1].sentence.endswith("--cluster who -o map.json")
+
+
+def test_a_star_does_not_say_more_than_the_verdict():
+    """A paired interval that excludes 0 is not enough where Holm's correction finds nothing."""
+    data = next(d for d in map(_three, range(200)) if _clear_alone(d))
+    page = sw.evaluate(data, label="y", score=["a", "b", "c"], positive=1).render("text")
+    assert "not clear after 3 comparisons" in " ".join(page.split())
+    line = next(x for x in page.splitlines() if x.startswith(" AUROC"))
+    assert "*" not in line
+
+
+def _three(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(120) % 2
+    x = rng.normal(size=120) + y
+    return {
+        "y": y,
+        **{k: x + s * rng.normal(size=120) for k, s in zip("abc", (0.1, 1.0, 1.2), strict=True)},
+    }
+
+
+def _clear_alone(data):
+    """Whether the best model is clear of both others by intervals, and of one not by Holm."""
+    c = sw.compare(data, label="y", score=["a", "b", "c"], positive=1)
+    both = [c.difference("auroc", "a", other) for other in "bc"]
+    p = [c.difference("auroc", *pair).p for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
+    first = sorted(p)
+    late = max(p[:2])
+    return min(d.low for d in both) > 0 and late * (3 - first.index(late)) > 0.05
+
+
+def test_differences_in_one_sentence_have_one_sign():
+    rng = np.random.default_rng(3)
+    y, p = calibrated(rng, 600)
+    high = np.where(p > 0.4, 1.0, p)
+    text = said(sw.evaluate(y, high))["probabilities"].sentence
+    assert "too high on average" in text
+    assert text.count("difference 0.") == 2
