@@ -216,7 +216,7 @@ def test_certain_scores_have_no_slope_but_a_mean():
     assert claim.finding == "overconfident"
     assert "and too high on average" in claim.sentence
     assert f"{100 * p.mean():.1f}% predicted, {100 * y.mean():.1f}% observed" in claim.sentence
-    assert f"difference {-gap:.3f} [" in claim.sentence
+    assert claim.sentence.count(f"difference {gap:.3f} [") == 2  # both with the same sign
 
 
 def test_backwards_scores_are_told_to_be_turned_and_not_to_be_calibrated():
@@ -357,12 +357,3 @@ def _clear_alone(data):
     first = sorted(p)
     late = max(p[:2])
     return min(d.low for d in both) > 0 and late * (3 - first.index(late)) > 0.05
-
-
-def test_differences_in_one_sentence_have_one_sign():
-    rng = np.random.default_rng(3)
-    y, p = calibrated(rng, 600)
-    high = np.where(p > 0.4, 1.0, p)
-    text = said(sw.evaluate(y, high))["probabilities"].sentence
-    assert "too high on average" in text
-    assert text.count("difference 0.") == 2
