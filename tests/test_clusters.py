@@ -193,3 +193,46 @@ def test_the_p_value_of_ece_knows_clusters():
     assert alone > 30
     y, p, cluster = patients(rng, 100, 5, 0.3)
     assert sw.evaluate(y, p**3, cluster=cluster).ece.p < 0.01
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--cluster", "one"], "one is the same in all 20 rows; intervals need two or more"),
+        (
+            ["--cluster", "gaps"],
+            "gaps is missing in 1 row, row 1 of a.csv; drop it or pass --missing drop",
+        ),
+        (["--cluster", "y"], "column 'y' is given as label and as cluster"),
+        (["--cluster", "ids"], "there is no column 'ids'; did you mean 'id'"),
+        (["--by", "one"], "all rows are in one group by 'one', 'x'"),
+        (
+            ["--by", "gaps"],
+            "gaps is missing in 1 row, row 1 of a.csv; drop it or pass --missing drop",
+        ),
+        (["--by", "id", "--min-rows", "0"], "--min-rows must be a positive integer"),
+        (["--by", "id", "--by", "id"], "column 'id' is given twice as group"),
+    ],
+)
+def test_bad_groups_and_clusters_are_one_sentence(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    columns = {"y": [0, 1] * 10, "p": np.linspace(0, 1, 20), "id": [f"i{k % 5}" for k in range(20)]}
+    columns |= {"one": ["x"] * 20, "gaps": [None, *(f"g{k % 4}" for k in range(19))]}
+    pl.DataFrame(columns).write_csv("a.csv")
+    assert run(["evaluate", "a.csv", "--label", "y", "--score", "p", *words]) == 2
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_a_group_of_one_class_has_what_can_be_had(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    y = np.array([0, 1] * 30 + [0] * 30)
+    columns = {"y": y, "p": np.linspace(0.1, 0.9, 90), "site": np.repeat(["a", "b", "c"], 30)}
+    pl.DataFrame(columns).write_csv("a.csv")
+    assert run(["evaluate", "a.csv", "--by", "site", "--json", "-"]) == 0
+    doc = json.loads(capsys.readouterr().out)
+    found = {m["name"]: m for m in doc["groups"][0]["groups"][2]["measures"]}
+    assert found["auroc"]["value"] is None
+    assert found["auroc"]["why"]
+    assert found["specificity"]["value"] < found["specificity"]["high"]

@@ -99,6 +99,11 @@ def test_published_values_of_asah():
     c = sw.compare(frame, label="y", score=["wfns", "s100b", "ndka"])
     for name, auc in known["auc"].items():
         assert c[name].auroc.value == pytest.approx(auc, rel=1e-12)
+    # the joint test, which they do not have, by the definition
+    areas, covariance = loops(frame["y"].to_numpy() == 1, [frame[m].to_numpy() for m in c])
+    contrast = np.array([[1, -1, 0], [0, 1, -1]])
+    gap, spread = contrast @ areas, contrast @ covariance @ contrast.T
+    assert c.joint.statistic == pytest.approx(gap @ np.linalg.solve(spread, gap), rel=1e-9)
     d = c.difference("auroc", "wfns", "s100b")
     # they take the normal quantile, here it is Student's
     error = (d.high - d.low) / 2
@@ -549,3 +554,20 @@ def test_a_group_of_one_cluster_has_no_interval():
     assert math.isnan(found.groups["one"].difference("auroc").low)
     assert not math.isnan(found.groups["many"].difference("auroc").low)
     assert found.document().groups
+
+
+@pytest.mark.parametrize(
+    ("both", "first", "second", "neither", "kind", "p"),
+    [
+        (9945, 25, 15, 15, "corrected", 0.154728923485),
+        (9959, 11, 1, 29, "exact", 0.00634765625),
+        (101, 121, 59, 33, "corrected", 5.4500948254271171e-06),
+        (101, 121, 59, 33, "exact", 4.4344492637555101e-06),
+    ],
+)
+def test_mcnemar_is_that_of_mlxtend(both, first, second, neither, kind, p):
+    """Values printed in mlxtend's user guide and held by its tests."""
+    sizes = [both, first, second, neither]
+    a = np.repeat([True, True, False, False], sizes)
+    b = np.repeat([True, False, True, False], sizes)
+    assert mcnemar(a, b, kind).p == pytest.approx(p, rel=1e-9)

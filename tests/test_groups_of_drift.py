@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +205,19 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     capsys.readouterr()
     assert run([*named, "--by", "ward"]) == 2
     assert "there is no column 'ward'" in capsys.readouterr().err
+
+
+def test_a_process_of_its_own_and_no_means_over_groups_of_changes(tmp_path: Path) -> None:
+    """Whatever else is imported; changes of AUROC are not pooled as if they were AUROCs."""
+    paths = []
+    for name, t in (("a", table(21, 300)), ("b", table(22, 300))):
+        rows = zip(t["y"], t["p"], t["site"], strict=True)
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["y,p,site", *(f"{y},{p},{s}" for y, p, s in rows)]) + "\n")
+        paths.append(str(path))
+    named = [*paths, "--label", "y", "--score", "p", "--by", "site", "--json", "-"]
+    done = subprocess.run(
+        [sys.executable, "-m", "scorewise", "drift", *named], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["groups"][0]["summary"] == []

@@ -125,7 +125,7 @@ def test_a_human_dressed_as_a_judge_is_at_the_ceiling():
     assert gap.p > 0.05
     trusted = found.document().verdict[0]
     assert trusted.finding == "yes"
-    assert "about as well as they with one another" in trusted.sentence
+    assert "about as well as they do with one another" in trusted.sentence
 
 
 def test_resampling_is_that_of_rows():

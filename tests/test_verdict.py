@@ -216,7 +216,7 @@ def test_certain_scores_have_no_slope_but_a_mean():
     assert claim.finding == "overconfident"
     assert "and too high on average" in claim.sentence
     assert f"{100 * p.mean():.1f}% predicted, {100 * y.mean():.1f}% observed" in claim.sentence
-    assert f"difference {-gap:.3f} [" in claim.sentence
+    assert claim.sentence.count(f"difference {gap:.3f} [") == 2  # both with the same sign
 
 
 def test_backwards_scores_are_told_to_be_turned_and_not_to_be_calibrated():
@@ -328,3 +328,32 @@ def test_the_next_command_keeps_the_clusters(tmp_path):
     pl.DataFrame({"y": y, "p": p, "who": np.arange(400) // 2}).write_csv(tmp_path / "a.csv")
     e = sw.evaluate(tmp_path / "a.csv", label="y", score="p", cluster="who")
     assert e.document().verdict[-1].sentence.endswith("--cluster who -o map.json")
+
+
+def test_a_star_does_not_say_more_than_the_verdict():
+    """A paired interval that excludes 0 is not enough where Holm's correction finds nothing."""
+    data = next(d for d in map(_three, range(200)) if _clear_alone(d))
+    page = sw.evaluate(data, label="y", score=["a", "b", "c"], positive=1).render("text")
+    assert "not clear after 3 comparisons" in " ".join(page.split())
+    line = next(x for x in page.splitlines() if x.startswith(" AUROC"))
+    assert "*" not in line
+
+
+def _three(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(120) % 2
+    x = rng.normal(size=120) + y
+    return {
+        "y": y,
+        **{k: x + s * rng.normal(size=120) for k, s in zip("abc", (0.1, 1.0, 1.2), strict=True)},
+    }
+
+
+def _clear_alone(data):
+    """Whether the best model is clear of both others by intervals, and of one not by Holm."""
+    c = sw.compare(data, label="y", score=["a", "b", "c"], positive=1)
+    both = [c.difference("auroc", "a", other) for other in "bc"]
+    p = [c.difference("auroc", *pair).p for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
+    first = sorted(p)
+    late = max(p[:2])
+    return min(d.low for d in both) > 0 and late * (3 - first.index(late)) > 0.05

@@ -53,7 +53,7 @@ def _agreed(a: Agreement) -> Claim:
     elif e.low <= 0:
         items = counted(round(a.ratings.items), "item")
         finding = "not told from chance"
-        text = f"That raters agree beyond chance cannot be told with {items}"
+        text = f"Whether raters agree beyond chance cannot be told with {items}"
     else:
         words = bands(e)
         finding = " to ".join(words)
@@ -100,7 +100,7 @@ def _differing(tested: Sequence[Outlier], out: Sequence[Outlier]) -> Iterator[Cl
             for r in out
         ]
         verb = "agrees" if len(out) == 1 else "agree"
-        text = f"{named(words)} {verb} with the others less than these do with each other."
+        text = f"{named(words)} {verb} with the others less than they do with each other."
         yield claim("raters", "stands out", text, figures)
     elif len(tested) > 1:
         text = f"No rater is shown to differ from the others ({len(tested)} tested)."

@@ -91,7 +91,8 @@ def _ranked(name: str, j: Judged) -> Iterator[Claim]:
         finding, text = "backwards", f"{who} is higher where the answer is wrong"
     elif area.low <= 0.5:
         finding = "not told from chance"
-        text = f"That {who} is higher where the answer is correct is not shown by {j.answers:,} answers"
+        many = counted(j.answers, "answer")
+        text = f"{many} do not show that {who} is higher where the answer is correct"
     else:
         finding, text = "above chance", f"{who} is higher where the answer is correct"
     yield claim("ranking", finding, f"{text}: AUROC {shown(area)}.", figures)

@@ -39,8 +39,8 @@ SAID: dict[Kind, str] = {
         "scores have."
     ),
     "covariate": (
-        "The scores have moved (covariate shift); there is no sign that the same score means anything "
-        "else than before."
+        "The scores have moved (covariate shift); there is no sign that the meaning of a "
+        "score has changed."
     ),
     "concept": "Concept drift: the same score goes with other outcomes than before.",
     "scores": (

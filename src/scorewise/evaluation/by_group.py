@@ -11,18 +11,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.effects import chosen, effects, order_of
 from scorewise.inference.logistic import LARGEST, Coefficient
-from scorewise.inference.paired import mean_loss
 from scorewise.inference.ranking import CERTAIN, FEW
-from scorewise.inference.scales import Part, Spread, effective, limits, pooled_spread, z
+from scorewise.inference.scales import Spread, effective, z
 from scorewise.measures.calibration_clinical import ratio_estimate
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
@@ -30,12 +30,11 @@ from scorewise.registry import MEASURES
 from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import NOTHING, Loss, Moments, charges, logit, unit
+from scorewise.tallies.losses import NOTHING, Loss, Moments, charges, expit, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index, moments
 from scorewise.tallies.sorting import add_runs, first_of_runs, know, on_threads
 from scorewise.tallies.tally import masses
 
-UNIT = (0.0, 1.0)
 BATCH = 1 << 16  # cells, about, whose groups are summed together
 MANY = 50  # groups from which on ECE has no interval: it takes a thousand draws for each
 BINS = 15
@@ -260,18 +259,11 @@ def _auroc(c: Cells, n: Sizes, level: float) -> Made:
     ]
     most = np.maximum(*heaviest)
 
-    def made(k: int) -> Estimate | None:
-        rows = float(n.rows_pos[k]), float(n.rows_neg[k])
-        value = float(area[k])
-        if not n.both[k] or min(rows) <= FEW - 1e-9 or not 0 < value < 1:
-            return None
-        known = pooled_spread((float(of_pos[k]), rows[0]), (float(of_neg[k]), rows[1]))
-        if not known.says_something() or 2 * known.variance / most[k] ** 2 <= CERTAIN:
-            return None
-        ends = limits(value, known, level, "logit")
-        return Estimate.within(UNIT, value, *ends, level, "DeLong, logit", baseline=0.5)
-
-    return made
+    known = _pooled((of_pos, n.rows_pos), (of_neg, n.rows_neg))
+    regular = n.both & (np.minimum(n.rows_pos, n.rows_neg) > FEW - 1e-9) & (area > 0) & (area < 1)
+    regular &= _says_something(*known) & (2 * known[0] / most**2 > CERTAIN)
+    low, high = _limits(area, *known, level, "logit")
+    return _estimates(regular, area, low, high, level, "DeLong, logit", 0.5 + 0 * area)
 
 
 def _average_precision(c: Cells, n: Sizes, level: float) -> Made:
@@ -290,24 +282,68 @@ def _average_precision(c: Cells, n: Sizes, level: float) -> Made:
     few = 2 * (variances[0] + variances[1]) < 1000 * most**2
     known = zip(sides, variances, ((n.pos, n.pos2), (n.neg, n.neg2)), strict=True)
     df = [np.where(few, _freedom(c, [side], total, *sums), np.inf) for side, total, sums in known]
-    prevalence = (n.pos / (n.pos + n.neg)).tolist()
-    columns = [
-        np.stack([v, rows, x], 1).tolist()
-        for v, rows, x in zip(variances, (n.rows_pos, n.rows_neg), df, strict=True)
-    ]
+    area = np.minimum(area, 1.0)
+    found = _pooled(*zip(variances, (n.rows_pos, n.rows_neg), df, strict=True))
+    regular = n.both & ~n.pooled & (area > 0) & (area < 1) & _says_something(*found)
+    low, high = _limits(area, *found, level, "logit")
+    prevalence = n.pos / (n.pos + n.neg)
+    return _estimates(regular, area, low, high, level, "linearised, logit", prevalence)
+
+
+def _estimates(
+    regular: Bools,
+    value: Floats,
+    low: Floats,
+    high: Floats,
+    level: float,
+    method: str,
+    base: Floats,
+) -> Made:
+    """The estimates of regular groups, whose limits hold the value."""
+    ends = np.minimum(low, value), np.maximum(high, value)
+    columns, there = np.stack([value, *ends, base], 1).tolist(), regular.tolist()
 
     def made(k: int) -> Estimate | None:
-        value = float(min(area[k], 1.0))
-        if not n.both[k] or n.pooled[k] or not 0 < value < 1:
+        if not there[k]:
             return None
-        known = pooled_spread(*(Part(*each[k]) for each in columns))
-        if not known.says_something():
-            return None
-        ends = limits(value, known, level, "logit")
-        method = "linearised, logit"
-        return Estimate.within(UNIT, value, *ends, level, method, baseline=prevalence[k])
+        value, low, high, baseline = columns[k]
+        return Estimate(value, low, high, level, method, baseline=baseline)
 
     return made
+
+
+def _pooled(*parts: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+    """Variances and degrees of freedom of sums, as `inference.scales.pooled_spread` has them.
+
+    Each part is a variance of each group, the rows that it is known from and, at most, degrees of freedom.
+    """
+    known = [
+        (v * n / (n - 1), np.minimum(n - 1, *df) if df else n - 1, (v > 0) & (n < 1 + 1e-9))
+        for v, n, *df in parts
+    ]
+    whole = np.sum([v for v, _, _ in known], 0)
+    unsure = np.sum([np.where(v > 0, (v / whole) ** 2 / df, 0.0) for v, df, _ in known], 0)
+    alone = np.logical_or.reduce([one for _, _, one in known])
+    return np.where(alone, np.nan, whole), 1 / unsure
+
+
+def _says_something(variance: Floats, df: Floats, size: float | Floats = 1.0) -> Bools:
+    """Whether intervals can be made of it, as `inference.scales.Spread` has it."""
+    se = np.sqrt(np.maximum(variance, 0.0))
+    found: Bools = (1e-13 * size < se) & (se < np.inf) & (df > 0)
+    return found
+
+
+def _limits(
+    value: Floats, variance: Floats, df: Floats, level: float, scale: Literal["log", "logit"]
+) -> tuple[Floats, Floats]:
+    """Value -+ Student's quantile of standard errors on a scale, as `inference.scales.limits` has it."""
+    reach = np.sqrt(variance) * np.where(df > 1e6, z(level), stdtrit(df, 0.5 + level / 2))
+    if scale == "log":
+        steps = np.where(reach < 700 * value, reach / value, np.inf)
+        return value * np.exp(-steps), value * np.exp(steps)
+    centre, reach = np.log(value / (1 - value)), reach / (value * (1 - value))
+    return expit(centre - reach), expit(centre + reach)
 
 
 def _freedom(
@@ -343,17 +379,28 @@ def _loss(c: Cells, n: Sizes, loss: Any, level: float, clip: float | None) -> Ma
         sums.append((first, first if c.counts else c.add(w2 * charge), second))
     most = 1.0 if loss == "brier" else math.inf if clip is None else -math.log(clip)
 
-    table = np.array(
-        [certain, _constant(n, loss), n.neg, n.pos, n.neg2, n.pos2, *sums[0], *sums[1]]
-    )
-    columns = table.T.tolist()
-
-    def made(k: int) -> Estimate | None:
-        wrong, constant, *each = columns[k]
-        moments = Moments(*each[4:7]), Moments(*each[7:])
-        return None if wrong else mean_loss(moments, each[:2], each[2:4], level, constant, most)
-
-    return made
+    total = n.neg + n.pos
+    shares = [w / total for w in (n.neg, n.pos)]
+    means = [first / w for (first, _, _), w in zip(sums, (n.neg, n.pos), strict=True)]
+    value = shares[0] * means[0] + shares[1] * means[1]
+    sizes, parts, between = (n.rows_neg, n.rows_pos), [], 0 * value
+    for (_, square, second), w2, mean, rows in zip(
+        sums, (n.neg2, n.pos2), means, sizes, strict=True
+    ):
+        about = second - 2 * mean * square + mean * mean * w2
+        # what rounding leaves when all losses are equal is no spread
+        parts.append((np.where(about > 1e-12 * mean * mean * w2, about, 0.0) / total**2, rows))
+        between += w2 * (mean - value) ** 2 / total**2
+    rows = total**2 / (n.neg2 + n.pos2)
+    # raised by Laplace's rule, as `inference.paired.mean_loss` has it
+    plain, raised = (p * (1 - p) for p in (shares[1], (rows * shares[1] + 1) / (rows + 2)))
+    known = _pooled(*parts, (between * raised / plain, rows))
+    apart = np.maximum(*(np.abs(mean - value) for mean in means)) > 1e-13 * value
+    regular = n.both & (np.minimum(*sizes) > 1 + 1e-9) & (certain == 0) & apart
+    regular &= (value > 0) & (value <= most) & _says_something(*known, value)
+    low, high = _limits(value, *known, level, "log")
+    high = np.minimum(high, most)
+    return _estimates(regular, value, low, high, level, "Student, log scale", _constant(n, loss))
 
 
 def _constant(n: Sizes, loss: Any) -> Floats:

@@ -327,11 +327,12 @@ def clear(d: DifferenceRecord) -> bool:
 
 
 def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
-    """The model that is clearly better than every other: all paired intervals exclude 0."""
+    """The model that is shown to be better than every other: by paired intervals, and p-values by Holm."""
     sign = {"high": 1, "low": -1}.get(m.better, 0)
     beaten: dict[str, set[str]] = {}
     for d in doc.differences:
-        if d.measure == m.name and d.low is not None and d.high is not None:
+        sure = d.p_adjusted is None or d.p_adjusted <= 1 - d.level
+        if d.measure == m.name and d.low is not None and d.high is not None and sure:
             if min(sign * d.low, sign * d.high) > 0:
                 beaten.setdefault(d.first, set()).add(d.second)
             elif max(sign * d.low, sign * d.high) < 0:

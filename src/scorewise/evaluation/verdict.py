@@ -220,7 +220,8 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
             means = f"mean {percent(seen - gap.value)}, accuracy {percent(seen)}"
         text = f"{side} on average: {means}"
         more = f" (calibration in the large {shown(large)})" if large.defined else ""
-        found[side] = text + (more or f", difference {shown(gap)}"), adjusted[1]
+        high = Estimate(-gap.value, -gap.high, -gap.low)  # as the difference of confidence above
+        found[side] = text + (more or f", difference {shown(high)}"), adjusted[1]
     if raw[2] <= 1 - level and smooth.p is not None:
         found["miscalibrated"] = (
             f"miscalibrated: smECE {value(smooth)}, where calibrated scores would get "
@@ -249,7 +250,7 @@ def _believed(who: str, name: str, e: Evaluation) -> Iterator[Claim]:
             yield claim("probabilities", "rounded", text)
             return
         text = f"{who} is not a probability: its values go from {number(low)} to {number(high)}. "
-        text += "Calibration maps it to one."
+        text += "Calibration can turn it into one."
         yield claim("probabilities", "none", text)
         return
     if not ece.defined:
@@ -385,10 +386,13 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     origin, helps = e.top.tally.origin, any(c.finding == "helps" for c in top)
     step: list[Claim] = []
     if helps and origin.sources and origin.label is not None:
-        text = "Next: scorewise calibrate fit, with the same file and columns, maps them to better ones"
+        text = (
+            "Next: scorewise calibrate fit, with the same file and columns, maps the probabilities to "
+            "better ones"
+        )
         step = [claim("next", "calibrate", text)]
     elif helps:
-        text = "Next: sw.Recalibrator().fit(probabilities, labels) maps them to better ones"
+        text = "Next: sw.Recalibrator().fit(probabilities, labels) maps the probabilities to better ones"
         step = [claim("next", "calibrate", text)]
     return [*_right(e), *_hardest(e), *top, *_class_groups(e), *step]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import pdtr, pdtrc, pdtrik
 
-from scorewise.estimate import Estimate, number
+from scorewise.estimate import Estimate
 from scorewise.inference.logistic import logistic
 from scorewise.inference.shares import wilson
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, share
@@ -78,10 +78,11 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
     rows = counted(seen, "label") if seen else "No label"
     fitted = " (mapped to probabilities by logistic regression)" * (model.tally.kind == "score")
     text = f"{rows} contradict{'s' * (seen < 2)} {quoted(name)}{fitted} by 9 to 1 or more"
-    mean = number(expected) if expected < 10 else f"{expected:,.0f}"
+    mean = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
     usual = f"{mean} [{low:,}, {high:,}] expected by chance" if expected else ""
     if p < 1 - LEVEL:
-        text += f", more than chance explains ({usual}; {chance(p)}): some labels, or scores, are wrong."
+        text += f", more than chance explains ({usual}; {chance(p)}): "
+        text += "some labels may be wrong, or the scores too extreme."
         yield claim("labels", "more than expected", text, figures)
     else:
         text += f", no more than chance explains ({usual})" if seen else f" ({usual})" * bool(usual)

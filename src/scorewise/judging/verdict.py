@@ -50,21 +50,21 @@ def _trust(judge: Judge, j: Judgement) -> Claim:
         )
         return claim("trust", finding, f"{text}.", figures)
     if gap.low > 0:
-        finding, text = "yes", f"{who} agrees with humans better than they with one another"
+        finding, text = "yes", f"{who} agrees with humans better than they do with one another"
     elif gap.low > -NEAR and gap.high < 0:
         finding, text = (
             "nearly",
-            f"{who} agrees with humans a little less than they with one another",
+            f"{who} agrees with humans a little less than they do with one another",
         )
     elif gap.low > -NEAR:
         finding = "yes"
-        text = f"{who} agrees with humans about as well as they with one another"
+        text = f"{who} agrees with humans about as well as they do with one another"
     elif gap.high < 0:
-        finding, text = "no", f"{who} agrees with humans less than they with one another"
+        finding, text = "no", f"{who} agrees with humans less than they do with one another"
     else:
         finding = "cannot tell"
         text = (
-            f"Whether {who} agrees with humans as well as they with one another cannot be told with "
+            f"Whether {who} agrees with humans as well as they do with one another cannot be told with "
             f"{counted(j.panel.items(j.panel.labelled), 'item')}"
         )
     answer = {"yes": "can stand in for a human", "no": "cannot stand in for a human"}
@@ -83,7 +83,7 @@ def _of_one_human(judge: Judge, j: Judgement) -> Claim:
         return claim("trust", "no", text, figures)
     elif k.low <= 0:
         items = counted(judge.items, "item")
-        text = f"That {who} agrees with {human} beyond chance cannot be told with {items}"
+        text = f"Whether {who} agrees with {human} beyond chance cannot be told with {items}"
         text = f"{text}: kappa {shown(k)}."
     else:
         words = " to ".join(bands(k))

@@ -350,7 +350,7 @@ def verdict(losses: Mapping[str, Floats], of: Sample, level: float) -> tuple[str
     best = next(n for n in losses if n != "identity" and _near(losses[n] - losses[least], of))
     gap, sure = losses["identity"] - losses[best], max(level, SURE)
     if not (paired(gap, of, sure).low > 0 or _likelier(gap, of, level)):
-        said = f"{best} saves log loss, but is not shown to help"
+        said = f"{best}, the best of what was tried, is not shown to help"
         return "identity", f"{said} (its {100 * sure:g}% interval reaches 0)"
     how = "" if paired(gap, of, sure).low > 0 else ", by the likelihood of the rows"
     if best != least:

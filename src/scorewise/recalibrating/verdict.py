@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from scorewise.estimate import Estimate
 from scorewise.show.verdict import Claim, claim, command, figure, shown
 from scorewise.show.words import value
 
@@ -25,7 +26,11 @@ def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
     tried = [row for row in tried if row.method != "identity"]
     if doc.chosen == "identity":
         figures = [figure("gain", row.gain, row.method) for row in tried[:1]]
-        best = f"; {tried[0].method} saves {shown(tried[0].gain)}" if tried else ""
+        best = (
+            f"; with {tried[0].method} log loss changes by {_change(tried[0].gain)}"
+            if tried
+            else ""
+        )
         finding = "asked for" if doc.reason == "asked for" else "not shown"
         return claim(
             "repair", finding, f"The scores stay as they are: {doc.reason}{best}.", figures
@@ -36,12 +41,18 @@ def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
         return claim("repair", "taken", text, [figure("log_loss", loss, doc.chosen)])
     figures = [figure("gain", gain, doc.chosen)]
     if doc.reason != "asked for":
-        text = f"{doc.chosen} is {doc.reason}; it saves {shown(gain)}."
+        text = f"{doc.chosen} is {doc.reason}; it lowers log loss by {shown(gain)}."
         return claim("repair", "helps", text, figures)
     finding = "helps" if _known(gain.low) > 0 else "not shown"
     that = "" if finding == "helps" else ", which does not show that it helps"
-    text = f"{doc.chosen} was asked for: on rows not seen it saves {shown(gain)} of log loss{that}."
+    text = f"{doc.chosen} was asked for: on rows not seen it changes log loss by {_change(gain)}{that}."
     return claim("repair", finding, text, figures)
+
+
+def _change(gain: Any) -> str:
+    """What a map does to the loss, which is less by what it saves."""
+    value, low, high = (-_known(x) for x in (gain.value, gain.high, gain.low))
+    return shown(Estimate(value, low, high))
 
 
 def _known(x: float | None, other: float = math.nan) -> float:

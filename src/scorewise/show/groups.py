@@ -26,7 +26,7 @@ from scorewise.show.estimates import finite
 from scorewise.show.fields import Count, Number, PValue, Record, Word, means
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.sites import SCALES, PooledRecord, pooled_record
-from scorewise.show.verdict import Claim, claim, figure, share, shown
+from scorewise.show.verdict import NARROW, Claim, claim, figure, share, shown
 from scorewise.show.words import DASH, counted, named, p_value, quoted, value
 
 SHOWN = 20  # groups on the page
@@ -222,7 +222,7 @@ def groups_record(
 
 def _gap(own: Floats, rest: Floats, joint: Any, judged: Bools, level: float) -> list[Floats]:
     """The difference of each group to the rest, its limits and p; NaN where it is not judged."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         value, low, high, p = mover(own, rest, joint, level)
     known = np.isfinite(low) & np.isfinite(high) & judged
     return [np.where(judged, value, np.nan), *(np.where(known, x, np.nan) for x in (low, high, p))]
@@ -330,7 +330,8 @@ def _told(g: GroupRecord, m: GroupMeasure, better: bool, how: GroupWords, model:
     )
     plainly = m.name in how.shares
     numbers = share(e) if plainly else shown(e)
-    beside = f"{round(100 * others.value)}%" if plainly else value(others)
+    digits = 0 if e.high - e.low >= NARROW else 1
+    beside = f"{100 * others.value:.{digits}f}%" if plainly else value(others)
     text = f"{words}: {how.names.get(m.name, m.name)} {numbers} against {beside} in the rest."
     return claim("groups", "better group" if better else "worse group", text, figures)
 

@@ -72,7 +72,11 @@ class Table:
         """What a mark on a cell of format "compared" means; nothing where none is marked."""
         cells = (cell for row in self.rows if not isinstance(row, Heading) for cell in row)
         marked = any(isinstance(cell, Compared) and cell.best for cell in cells)
-        return "better than every other model (paired interval excludes 0)." if marked else ""
+        return (
+            "better than every other model (paired interval excludes 0; p by Holm)."
+            if marked
+            else ""
+        )
 
     def remarks(self, mark: str) -> list[str]:
         """What a reader must know of it, and what gathered columns hold; `mark` is that of a winner."""
