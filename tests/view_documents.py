@@ -37,8 +37,8 @@ def differ(doc: dict[str, Any], name: str, *ends: tuple[float, float]) -> dict[s
         {
             "measure": name, "title": find(doc, name)["title"], "first": first, "second": second,
             "value": (low + high) / 2, "low": low, "high": high, "level": 0.95, "method": "paired",
-            "why": "", "bound": 0.0, "baseline": 0.0, "expected": None, "p": 0.5, "p_adjusted": 0.5,
-            "caution": "",
+            "why": "", "bound": 0.0, "baseline": 0.0, "expected": None, "caution": "",
+            "p": 0.5 if low <= 0 <= high else 0.01, "p_adjusted": 0.5 if low <= 0 <= high else 0.03,
         }
         for (first, second), (low, high) in zip(pairs, ends, strict=True)
     ]  # fmt: skip
