@@ -100,7 +100,7 @@ RULES = {
 
 
 def check(**settings: Any) -> None:
-    """Refuse settings that mean nothing, each by the rule of its name.
+    """Refuse invalid settings, each by the rule of its name.
 
     >>> check(level=0.9, seed=7, clip=None)
     >>> check(level=95)

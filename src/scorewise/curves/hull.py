@@ -217,7 +217,7 @@ def reliability(
     (array([0.1, 0.2, 0.3, 0.9]), array([0. , 0.5, 0.5, 1. ]))
     """
     one_of("bands", bands, get_args(Bands))
-    z(level)  # which refuses a level that means nothing
+    z(level)  # which refuses an invalid level
     if why := why_not_probable(t):
         raise BadInput(f"no reliability curve: {why}")
     c = chances(t)

@@ -312,7 +312,7 @@ def _spread(
     seed: int,
 ) -> Any:
     """How far below and above a curve its band reaches, by bootstrapped cells."""
-    z(level)  # refuses a level that means nothing
+    z(level)  # refuses an invalid level
     drawn = bootstrap_cells(_with_unseen(few), heights, replicates=replicates, seed=seed)
     off = drawn - heights(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
     if simultaneous:

@@ -37,7 +37,7 @@ def by_formula(c: Coefficient, level: float) -> Limits:
     Wilson's interval of the disagreement, divided by that of chance, for as many items as would be as
     uncertain.
     """
-    reach = z(level)  # refuses a level that means nothing
+    reach = z(level)  # refuses an invalid level
     if not math.isnan(c.null):
         return by_score(c, reach)
     assert c.moments is not None

@@ -229,7 +229,7 @@ def bootstrap_chance(tail: float, n: float) -> float:
 
 def limits(value: float, spread: Spread, level: float, scale: Scale) -> tuple[float, float]:
     """Value -+ Student's quantile of standard errors, taken on a scale and brought back."""
-    usual = z(level)  # which also refuses a level that means nothing
+    usual = z(level)  # which also refuses an invalid level
     widened = math.sqrt(spread.variance) * student(level, spread.df) / usual
     return wald(value, widened, level, scale)
 

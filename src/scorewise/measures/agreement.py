@@ -59,7 +59,7 @@ def judged(
     note: str | None = None,
 ) -> Estimate:
     """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
-    z(level)  # refuses a level that means nothing
+    z(level)  # refuses an invalid level
     one_of("interval", interval, get_args(Interval))
     note = weighted(r, weights) if note is None else note
     c = coefficient(r, name, weights)
@@ -118,7 +118,7 @@ def krippendorff_alpha(
     r: Ratings, *, metric: Metric | None = None, weights: Weights = None,
     interval: Interval = "formula", replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement beyond that of ratings shuffled over all items.
+    """Agreement beyond chance, where chance shuffles the ratings over all items.
 
     1 - observed / expected disagreement over all pairs of ratings of one item and of the whole table,
     where the disagreement is 0 or 1 (nominal), the squared distance of mid-ranks (ordinal) or of numbers
@@ -162,7 +162,7 @@ def fleiss_kappa(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement beyond that of ratings drawn from what all raters said together.
+    """Agreement beyond chance, given the category shares of all raters together.
 
     (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
     (Fleiss 1971; with missing ratings and weights: Gwet 2021). p tests that raters are independent. Score
@@ -179,7 +179,7 @@ def conger_kappa(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement beyond that of two raters who each draw from what they themselves said.
+    """Agreement beyond chance, given each rater's own category shares.
 
     (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
     own shares of the categories (Conger 1980; of two raters without missing ratings Cohen's kappa). p tests
@@ -197,7 +197,7 @@ def gwet_ac(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement beyond that of random ratings of those items that are hard to rate.
+    """Agreement beyond chance, where only items that are hard to rate are rated at random.
 
     (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
     sum of all weights / (q (q - 1)) of q categories (Gwet 2008). It is AC1 without weights and AC2 with
@@ -217,7 +217,7 @@ def brennan_prediger(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement beyond that of categories drawn evenly; of two categories it is PABAK.
+    """Agreement beyond chance, where all categories are equally likely (PABAK for two categories).
 
     (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
     Prediger 1981). Wilson's interval of the agreement carried over, by resampling items, or as published
@@ -234,7 +234,7 @@ def cohen_kappa(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement of two raters beyond that of draws from what each of them said.
+    """Agreement of two raters beyond chance, given each rater's own category shares.
 
     (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). p tests independence with
     the standard error under it (Fleiss, Cohen and Everitt 1969). Score interval (for two categories, Lee
@@ -253,7 +253,7 @@ def scott_pi(
     r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0,
 ) -> Estimate:  # fmt: skip
-    """Agreement of two raters beyond that of draws from what both said together.
+    """Agreement of two raters beyond chance, given their pooled category shares.
 
     (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
     1955). p tests that raters are independent. Score interval, by resampling items, or as published with
@@ -283,7 +283,7 @@ def light_kappa(
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")
 def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Estimate:
-    """The largest Cohen's kappa that what each of two raters said allows.
+    """Largest Cohen's kappa that the margins of the two raters allow.
 
     (pm - pe) / (1 - pe), where pm is the largest agreement of any table with the same margins: the sum
     of the smaller shares without weights; both raters in the same order with linear and quadratic ones.

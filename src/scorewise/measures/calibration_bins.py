@@ -46,7 +46,7 @@ _AT_ONCE = 64  # edges of bins that are tried together, about
 
 
 def lacking(t: Tally, level: float) -> str:
-    """Why there is no calibration to judge, or nothing; refuses a level that means nothing."""
+    """Why there is no calibration to judge, or nothing; refuses an invalid level."""
     z(level)
     return why_not_probable(t)
 

@@ -150,10 +150,10 @@ def _of_two(
 
 
 @measure(
-    group="decisions", title="Accuracy", several="Share of rows for which the right class is named."
+    group="decisions", title="Accuracy", several="Share of rows whose class is predicted correctly."
 )
 def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
-    """Share of right decisions.
+    """Share of correct predictions.
 
     (tp + tn) / n; Wilson interval. The baseline, always naming the largest class, is high when classes
     are unequal: with 99 % onlookers, calling everybody an onlooker is 99 % accurate.
@@ -175,7 +175,7 @@ def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", title="Sensitivity (recall)")
 def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of positives that are called positive (recall, true positive rate).
+    """Share of positives that are predicted positive (recall, true positive rate).
 
     tp / (tp + fn); Wilson interval. The baseline calls as many rows positive, at random.
 
@@ -187,7 +187,7 @@ def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", title="Specificity")
 def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of negatives that are called negative (true negative rate).
+    """Share of negatives that are predicted negative (true negative rate).
 
     tn / (tn + fp); Wilson interval. The baseline calls as many rows positive, at random.
 
@@ -199,7 +199,7 @@ def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", title="Precision (PPV)")
 def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of positives among the rows called positive (positive predictive value).
+    """Share of positives among the rows predicted positive (positive predictive value).
 
     tp / (tp + fp); Wilson interval. The baseline, calling rows positive at random, is the prevalence.
 
@@ -211,7 +211,7 @@ def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", title="NPV")
 def npv(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of negatives among the rows called negative (negative predictive value).
+    """Share of negatives among the rows predicted negative (negative predictive value).
 
     tn / (tn + fn); Wilson interval. The baseline is the share of negatives among all rows.
 
@@ -286,7 +286,7 @@ def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
 
 @measure(group="decisions", title="Jaccard")
 def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of the rows called positive and positive among those called positive or positive.
+    """True positives among rows that are positive or predicted positive (intersection over union).
 
     tp / (tp + fp + fn); Wilson interval. The baseline calls every row positive.
 
@@ -325,7 +325,7 @@ def balanced_accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Esti
 
 @measure(group="decisions", bounds=SIGNED, title="Youden's J")
 def youden(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Sensitivity + specificity - 1: how much more often positives are called positive than negatives.
+    """Sensitivity + specificity - 1: how much more often positives are predicted positive than negatives.
 
     Newcombe's interval for a difference of shares.
 
@@ -337,7 +337,7 @@ def youden(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", bounds=SIGNED, title="Markedness")
 def markedness(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Precision + npv - 1: how much a decision tells about the label.
+    """Precision + npv - 1: how much a prediction tells about the label.
 
     Newcombe's interval for a difference of shares.
 
@@ -368,7 +368,7 @@ def g_mean(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", bounds=POSITIVE, title="LR+")
 def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """By how much a positive call raises the odds of being positive.
+    """Factor by which a positive prediction raises the odds of being positive.
 
     Sensitivity / (1 - specificity); the Wilson limits of both shares, combined on the log scale.
 
@@ -384,7 +384,7 @@ def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", better="low", bounds=POSITIVE, title="LR-")
 def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """What a negative call leaves of the odds of being positive.
+    """Factor by which a negative prediction lowers the odds of being positive.
 
     (1 - sensitivity) / specificity; the Wilson limits of both shares, combined on the log scale.
 
@@ -400,7 +400,7 @@ def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", bounds=SIGNED, title="MCC")
 def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
-    """Correlation of labels and decisions (Matthews, phi).
+    """Correlation of labels and predictions (Matthews, phi).
 
     (tp tn - fp fn) / sqrt of the product of the four margins. Delta method on the Fisher z scale, but no
     narrower than what the Wilson limits of prevalence, sensitivity and specificity amount to: with few
@@ -450,7 +450,7 @@ def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
 
 @measure(group="decisions", bounds=SIGNED, title="Cohen's kappa")
 def kappa(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
-    """Agreement of labels and decisions beyond what their margins would give by chance.
+    """Agreement of labels and predictions beyond chance, given their margins.
 
     (po - pe) / (1 - pe), with the interval of two raters; see `cohen_kappa`. Every constant scores 0.
 
@@ -476,7 +476,7 @@ def kappa(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", bounds=POSITIVE, title="Odds ratio (DOR)")
 def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """Odds of a positive call among positives over the odds among negatives.
+    """Odds of a positive prediction among positives over those among negatives.
 
     (tp tn) / (fp fn); Woolf's interval on the log scale, with half a row in each cell if one is empty.
 
@@ -492,7 +492,7 @@ def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
 
 @measure(group="decisions", bounds=POSITIVE, title="Lift")
 def lift(c: Confusion, *, level: float = 0.95) -> Estimate:
-    """How many times more frequent positives are among the rows called positive than among all rows.
+    """How many times more frequent positives are among rows predicted positive than among all rows.
 
     Precision / prevalence; delta method on the log scale.
 
@@ -593,7 +593,7 @@ def _mean_share(
 
 @measure(group="decisions", title="Macro precision", of="several classes")
 def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
-    """Mean, over the classes that are called, of the share of calls that are right.
+    """Mean precision over the classes that are predicted.
 
     A class that is never called has no precision and is left out, which the method says; scikit-learn
     counts it as 0. Score interval of a mean of independent shares. The baseline always names the most
@@ -652,7 +652,7 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
 # of several classes they come after the means of F1
 for _function, _title, _meaning in (
     (kappa, "Cohen's kappa", ""),
-    (mcc, "MCC", "Correlation of labels and decisions (R_K of Gorodkin 2004)."),
+    (mcc, "MCC", "Correlation of labels and predictions (R_K of Gorodkin 2004)."),
 ):
     measure(group="decisions", bounds=SIGNED, title=_title, of="several classes", meaning=_meaning)(
         _function

@@ -75,7 +75,7 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     group="agreement", of="raters", better="near", target=0.0, bounds=SIGNED, title="Bias index"
 )
 def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
-    """How much more often the first rater says the first of two categories than the second rater does.
+    """How much more often the first rater chooses the first of two categories than the second rater does.
 
     (b - c) / n, with b the items that only the first rater puts in the first category and c those that
     only the second does (Byrt, Bishop and Carlin 1993). Interval of Bonett and Price (2012).
@@ -88,7 +88,7 @@ def bias_index(r: Ratings, *, level: float = 0.95) -> Estimate:
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Prevalence index")
 def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
-    """How much more often both raters say the first than both say the second of two categories.
+    """How much more often both raters choose the first than both choose the second of two categories.
 
     (a - d) / n, with a the items that both put in the first category and d those that both put in the
     second (Byrt, Bishop and Carlin 1993): also the share of ratings in the first minus that in the

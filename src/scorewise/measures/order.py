@@ -356,7 +356,7 @@ def smauc(
     >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
     0.843 [0.379, 0.979]
     """
-    z(level)  # refuses a level that means nothing
+    z(level)  # refuses an invalid level
     if why := t.why_not_ranked or why_not_unit(t):
         return Estimate.undefined(why, level)
     m = find_midpoint(t, midpoint)
