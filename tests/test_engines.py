@@ -69,7 +69,7 @@ def cluster():
 
     with (
         LocalCluster(
-            n_workers=3, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            n_workers=3, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as made,
         Client(made) as client,
     ):
