@@ -363,7 +363,7 @@ def test_closed_forms_equal_sums_over_all_pairs(weights):
         ([[1, 2], [2, 1]], "weight of 0 and 1 is 2; weights lie between 0 and 1"),
         ([[0.9, 0], [0, 1]], "weight of 0 and 0 is 0.9; a category fully agrees with itself"),
         ([[1, math.nan], [0, 1]], "weights lie between 0 and 1"),
-        ([["a", "b"], ["c", "d"]], "no table of numbers"),
+        ([["a", "b"], ["c", "d"]], "not a table of numbers"),
     ],
 )
 def test_bad_weights(weights, message):

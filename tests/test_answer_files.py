@@ -124,7 +124,7 @@ def test_a_rule_goes_before_a_column_of_its_name_and_says_so():
 def test_options_reach_the_door():
     table = {"gold": [["a1", "b1"]], "predicted": ["none"], "p": [0.5], "w": [2]}
     words = answer_rows({**table, "gold": [""]}, unanswerable=["none"], weight="w")
-    assert (words.quality.tolist(), words.names.weight) == ([1], "w")
+    assert (words.quality.tolist(), words.names["weight"]) == ([1], "w")
     assert answer_rows({**table, "predicted": ["a1"]}, lists="items").quality == 0.5
     assert (
         answer_rows({**table, "predicted": ["A1"]}, normalise="none", quality="exact").quality == 0

@@ -35,8 +35,8 @@ def test_a_pattern_finds_what_it_was_made_of(classes, pattern):
     [
         ("q_*", "stands for no column; two or more"),
         ("p_d*", "stands for the column 'p_dog' only"),
-        ("p_*_*", "no pattern with one star"),
-        ("p_cat", "no pattern with one star"),
+        ("p_*_*", "not a pattern with one star"),
+        ("p_cat", "not a pattern with one star"),
         ("cat=p_cat,cat=p_dog", "names the class 'cat' twice"),
         ("cat=p_cat,dog=p_cat", "names the column 'p_cat' twice"),
         ("cat=p_cat,dog=", 'a part "dog=" without'),

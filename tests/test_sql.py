@@ -93,7 +93,7 @@ def test_other_quotes_and_expressions():
     assert got[0][0] == pytest.approx(r.transform([0.25])[0])
     with pytest.raises(BadInput, match="must be one character"):
         r.to_sql("p", quote="[]")
-    with pytest.raises(BadInput, match="no name of a column"):
+    with pytest.raises(BadInput, match="not the name of a column"):
         r.to_sql("")
 
 
