@@ -96,6 +96,18 @@ def period(times: Moments, every: Every) -> NDArray[np.int64]:
     return by[every] if every in by else times.astype("M8[Y]").astype(np.int64)
 
 
+def windows(at: Moments, name: str, every: Every) -> tuple[NDArray[np.int64], list[str]]:
+    """The calendar period of each time, and what each is called; refused where times are numbers.
+
+    >>> windows(np.array(["2026-04-01", "2026-03-31", "2026-04-02"], "M8[us]"), "date", "month")
+    (array([1, 0, 1]), ['2026-03', '2026-04'])
+    """
+    if at.dtype.kind != "M":
+        raise BadInput(f"'{name}' holds numbers, which have no {every}; name dates")
+    _, first, codes = np.unique(period(at, every), return_index=True, return_inverse=True)
+    return codes, [named(at[i], at[i], every) for i in first.tolist()]
+
+
 def named(first: Any, last: Any, every: Every | None = None) -> str:
     """What to call the window from one time to another.
 

@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.columns.grouping import intersections
-from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, probability_edges
+from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, grid_of, probability_edges
 from scorewise.tallies.exact import BITS, LIMBS, from_limbs, rest_of
 from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charge
 from scorewise.tallies.sets import Key
@@ -48,11 +48,6 @@ class Budget:
         """Take the grid that suits the scores, where there are too many of them."""
         if self.grid is None and cells > self.scores(weighted):
             self.grid, self.overrun = grid_of(kind), True
-
-
-def grid_of(kind: Kind) -> Grid:
-    """The grid that suits a kind of scores."""
-    return "probability" if kind == "probability" else "relative"
 
 
 @dataclass

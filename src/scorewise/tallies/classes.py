@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
 from scorewise.columns.labels import REST
 from scorewise.errors import BadInput, Option
+from scorewise.tallies.coarse import Stored
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence
 from scorewise.tallies.losses import (
@@ -32,7 +32,7 @@ RIGHT = {"positive": "correct", "negative": "wrong"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassTally:
+class ClassTally(Stored):
     """Labels against scores of several classes, part by part; `a + b` merges each part.
 
     `confusion` has the decisions (the class of the highest score, of equal ones the first), `top` the
@@ -284,19 +284,6 @@ class ClassTally:
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
             self.rule if self.rule == other.rule else "", self.ordered and other.ordered,
         )  # fmt: skip
-
-    def save(self, path: str | Path) -> None:
-        """Write one Parquet file; `ClassTally.load` reads it."""
-        from scorewise.tallies.store import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> ClassTally:
-        """Read a saved tally of several classes."""
-        from scorewise.tallies.store import load_classes
-
-        return load_classes(Path(path))
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are the same; sums of losses may differ by rounding."""
