@@ -58,13 +58,9 @@ class Grouping:
 
 
 def grouping(
-    columns: Coded,
-    min_rows: int,
-    *,
-    mass: Floats | None = None,
-    times: Any = None,
+    columns: Coded, min_rows: int, *, mass: Floats | None = None, times: Any = None,
     most: int = MOST,
-) -> Grouping:
+) -> Grouping:  # fmt: skip
     """The groups by these columns; refused where there is one, or more than `most`.
 
     Rows of no `mass` are in no group; `times` says how many rows each row stands for.

@@ -34,7 +34,7 @@ from scorewise.inference.tables import drawn, mean_share
 from scorewise.registry import MEASURES, Measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.formulas import placed
-from scorewise.tallies.losses import softmax
+from scorewise.tallies.losses import class_unit
 
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
@@ -86,7 +86,7 @@ def sampled(t: ClassTally, few: int = FEW) -> Sample:
     unit = w.sum()
     w, w2 = w / unit, w2 / unit / unit
     known = 1.0 if whole else t.joint.total2 / t.joint.total**2 / float(w2.sum())
-    p = softmax(scores) if t.kind == "logit" else scores
+    p = class_unit(scores, t.kind)
     return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
 
 
@@ -327,7 +327,7 @@ def picked(rows: ClassRows, at: Any) -> ClassRows:
 
 def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats | None:
     """The effect of a unit of weight on each row, up to a factor; None where it is not known."""
-    p = softmax(rows.scores) if rows.kind == "logit" else rows.scores
+    p = class_unit(rows.scores, rows.kind)
     if m.name in TOP:
         right = _binary(rows, p.argmax(1) == rows.y, p.max(1))
         return effects(MEASURES[m.name], right, Tally.of_rows(right, "score"), settings)

@@ -93,6 +93,11 @@ def placements(t: Tally, rows: Rows) -> Floats:
     return of_cells(t, Influence(above, below), rows)
 
 
+def of_area(rows: Rows, t: Tally) -> Floats:
+    """The effect on AUROC of a unit of weight on each row (DeLong et al. 1988)."""
+    return (placements(t, rows) - area(t)) / np.where(rows.y, t.positives, t.negatives)
+
+
 def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats:
     """By the slopes of the measure along the four cells of the table of decisions."""
     at = settings["threshold"]
@@ -121,10 +126,6 @@ def _decisions(rows: Rows, t: Tally, threshold: float) -> NDArray[np.int64]:
         rows.kept[key] = t, threshold, known
     found: NDArray[np.int64] = known
     return found
-
-
-def _auroc(rows: Rows, t: Tally, settings: Settings) -> Floats:
-    return (placements(t, rows) - area(t)) / np.where(rows.y, t.positives, t.negatives)
 
 
 def _precision(trapezoid: bool) -> Effects:
@@ -312,7 +313,7 @@ def _isotonic(sign: float) -> Effects:
 
 
 _KNOWN: dict[str, Effects] = {
-    "auroc": _auroc,
+    "auroc": lambda rows, t, _: of_area(rows, t),
     "average_precision": _precision(trapezoid=False),
     "pr_trapezoid": _precision(trapezoid=True),
     "smauc": _smauc,

@@ -12,7 +12,7 @@ from scipy.special import bdtr, chdtrc, gammaln
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import placements, summed
+from scorewise.inference.effects import of_area, summed
 from scorewise.inference.paired import Difference
 from scorewise.inference.ranking import area, spread
 from scorewise.inference.scales import Spread, effective, limits, one_row, student_chance, z
@@ -91,8 +91,7 @@ def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
     sizes = [effective(weight[side].sum(), square[side].sum()) for side in (rows.y, ~rows.y)]
     if any(map(one_row, sizes)):
         return np.full((len(tallies), len(tallies)), math.nan)
-    total = np.where(rows.y, tallies[0].positives, tallies[0].negatives)
-    moved = np.stack([(placements(t, rows) - area(t)) / total for t in tallies])
+    moved = np.stack([of_area(rows, t) for t in tallies])
     if rows.cluster is None:
         grown = np.where(rows.y, *(n / (n - 1) for n in sizes))
         return np.asarray((moved * (square * grown)) @ moved.T)

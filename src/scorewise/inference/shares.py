@@ -41,10 +41,13 @@ def wilson_of(p: float, n: float, level: float) -> Share:
     return Share(p, *wilson_limits(p, 1 - p, n, z(level)))
 
 
-def wilson_of_cells(weight: Any, squares: Any, hit: Any, miss: Any, level: float) -> Share:
-    """The share of some cells of a table among these and others, with its Wilson interval."""
-    a, b, a2, b2 = (float(x[at].sum()) for x in (weight, squares) for at in (hit, miss))
-    return wilson(a, b, a2, b2, level)
+def share_of_cells(
+    weight: Any, squares: Any, hit: Any, miss: Any, level: float,
+    interval: Callable[..., Share] = wilson,
+) -> Share:  # fmt: skip
+    """The share of some cells of a table among these and others, with its interval."""
+    sums = (float(x[at].sum()) for x in (weight, squares) for at in (hit, miss))
+    return interval(*sums, level)
 
 
 def wilson_limits(p: float, rest: float, n: float, reach: float) -> tuple[float, float]:

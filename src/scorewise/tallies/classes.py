@@ -22,8 +22,8 @@ from scorewise.tallies.losses import (
     ClassLoss,
     Moments,
     class_charges,
+    class_unit,
     log_of_truth,
-    softmax,
 )
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally, origin_of
@@ -66,17 +66,10 @@ class ClassTally(Stored):
 
     @classmethod
     def of(
-        cls,
-        y: Any,
-        scores: Any,
-        *,
-        classes: Sequence[Any] | None = None,
-        kind: ClassKind | None = None,
-        weight: Any = None,
-        count: Any = None,
-        missing: Missing = "refuse",
-        confidence: Rule | Any = "max",
-    ) -> ClassTally:
+        cls, y: Any, scores: Any, *, classes: Sequence[Any] | None = None,
+        kind: ClassKind | None = None, weight: Any = None, count: Any = None,
+        missing: Missing = "refuse", confidence: Rule | Any = "max",
+    ) -> ClassTally:  # fmt: skip
         """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
 
         `confidence` is "max", "margin", "entropy" or "energy", or a column of your own.
@@ -90,17 +83,10 @@ class ClassTally(Stored):
 
     @classmethod
     def of_decisions(
-        cls,
-        y: Any,
-        predicted: Any,
-        confidence: Any,
-        *,
-        classes: Sequence[Any] | None = None,
-        kind: Kind | None = None,
-        weight: Any = None,
-        count: Any = None,
+        cls, y: Any, predicted: Any, confidence: Any, *, classes: Sequence[Any] | None = None,
+        kind: Kind | None = None, weight: Any = None, count: Any = None,
         missing: Missing = "refuse",
-    ) -> ClassTally:
+    ) -> ClassTally:  # fmt: skip
         """The tally of labels and decisions with the confidence in each; see `decided_rows`.
 
         >>> t = ClassTally.of_decisions(["a", "b", "b"], ["a", "b", "c"], [0.9, 0.8, 0.4])
@@ -129,7 +115,7 @@ class ClassTally(Stored):
         """The tally of checked rows."""
         mass, k = Mass.of(rows), len(rows.classes)
         y, scores = rows.y, rows.scores
-        p = softmax(scores) if rows.kind == "logit" else scores
+        p = class_unit(scores, rows.kind)
         called, origin = scores.argmax(1), origin_of(rows, "max", sources, **RIGHT)
 
         def against(values: Floats, kind: Kind, score: str) -> Tally:

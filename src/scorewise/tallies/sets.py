@@ -172,8 +172,7 @@ class RowTally(Stored):
     @property
     def count(self) -> str:
         """The name of the column with the number of rows."""
-        name: str = self.roles["count"]
-        return name
+        return str(self.roles["count"])
 
     @property
     def rows(self) -> int:
