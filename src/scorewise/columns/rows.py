@@ -13,11 +13,11 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
+from scorewise.columns.grouping import times
 from scorewise.columns.labels import coded, distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import IDS, MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
-from scorewise.columns.times import times
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option, plain
 

@@ -11,10 +11,9 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
 from scorewise.errors import BadInput
-from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
-from scorewise.inference.shares import rising_limits
+from scorewise.inference.shares import pooled_runs, rising_limits
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import certified
 from scorewise.tallies.losses import Loss, uncertainty

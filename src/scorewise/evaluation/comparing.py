@@ -39,15 +39,15 @@ from scorewise.evaluation.models import (
 from scorewise.inference.choices import Interval
 from scorewise.inference.class_rows import class_together, groups_left_out, picked
 from scorewise.inference.effects import chosen, difference
-from scorewise.inference.models import (
+from scorewise.inference.paired import (
     ChiSquare,
+    Difference,
     McNemar,
     McNemarKind,
     joint_areas,
     mcnemar,
     unpaired_areas,
 )
-from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure, unknown
 from scorewise.tallies import ClassTally, RowTally, Tally
 from scorewise.tallies.merging import is_saved, saved, scores_of

@@ -22,10 +22,10 @@ from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_classes, deal_clusters, flipped, widened
-from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.logistic import log_odds, logistic
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import z
+from scorewise.inference.shares import pooled_runs
 from scorewise.inference.smroc import Influence, influence
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally

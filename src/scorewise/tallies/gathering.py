@@ -16,12 +16,12 @@ from scorewise.checks import one_of
 from scorewise.columns import Kind, Missing, Rows
 from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.files import open_file
+from scorewise.columns.grouping import Every, windows
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.columns.rows import Columns
 from scorewise.columns.streaming import Changed, Settled, batches, settle
-from scorewise.columns.times import Every, windows
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.building import Budget, Builder, Totals

@@ -12,12 +12,11 @@ import numpy as np
 from scorewise.columns import binary_rows
 from scorewise.columns.classes import class_rows
 from scorewise.columns.files import is_files, open_source
-from scorewise.columns.grouping import check_groups
+from scorewise.columns.grouping import Every, check_groups, moments, windows
 from scorewise.columns.paths import STDIN, expand, names_of
 from scorewise.columns.ratings import rating_rows
 from scorewise.columns.roles import class_columns
 from scorewise.columns.rows import warn
-from scorewise.columns.times import Every, moments, windows
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.coarse import Origin, Shard, shard_of
