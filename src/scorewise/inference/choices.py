@@ -15,6 +15,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
+from scorewise.inference.logistic import odds_of
 from scorewise.inference.ranking import spread
 from scorewise.inference.resampling import resampled
 from scorewise.inference.scales import Scale, wald
@@ -23,7 +24,7 @@ from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pool
 from scorewise.tallies.formulas import DECISIONS, SHARES, auroc
-from scorewise.tallies.losses import charges, expit, logit, unit
+from scorewise.tallies.losses import charges, expit
 
 Interval = Literal["delong", "logit", "bootstrap", "wilson", "exact"]
 LOSSES: dict[str, Any] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
@@ -138,7 +139,6 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
         return auroc if name == "auroc" else _average_precision
     if few.kind == "score":
         return None
-    p = unit(few.score.astype(np.float64), few.kind)
     if name in LOSSES:
         clipped = name == "log_loss" and clip is not None
         kind: Any = "log clipped" if clipped else LOSSES[name]
@@ -150,8 +150,7 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
 
         return loss
     if name == "calibration_slope":
-        inside = p if clip is None else np.clip(p, clip, 1 - clip)
-        x = few.score.astype(np.float64) if few.kind == "logit" else logit(inside)
+        x = odds_of(few.score, few.kind, clip)
         if not np.isfinite(x).all():
             return None
         return partial(_slope, x)

@@ -12,6 +12,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
 from scorewise.inference.scales import effective, halved, one_row, student, z
 from scorewise.tallies.probabilities import Chances
+from scorewise.tallies.sorting import add_runs
 
 
 class Share(NamedTuple):
@@ -315,3 +316,9 @@ def pooled_runs(neg: Any, pos: Any, row: Ints | None = None) -> Ints:
     # each row two higher than the last: no run crosses from one row to the next
     lifted = up / weight + (0.0 if row is None else 2.0 * row)
     return start[np.asarray(isotonic_regression(lifted, weights=weight).blocks[:-1], np.int64)]
+
+
+def run_shares(neg: Any, pos: Any, start: Ints) -> Floats:
+    """The share of positives of each run, for each of its cells."""
+    n, p = (add_runs(w, start) for w in (neg, pos))
+    return np.repeat(p / (n + p), np.diff(start, append=len(neg)))
