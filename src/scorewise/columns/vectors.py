@@ -219,10 +219,11 @@ def spreadable(values: list[Any]) -> bool:
         return False
     if all(isinstance(v, int) for v in values):
         return all(-(2**63) <= v < 2**63 for v in values)
-    return all(isinstance(v, float) or _floats(v) for v in values)
+    return all(isinstance(v, float) or is_float(v) for v in values)
 
 
-def _floats(value: Any) -> bool:
+def is_float(value: Any) -> bool:
+    """Whether a float can be made of it."""
     try:
         float(value)
     except (OverflowError, ValueError):

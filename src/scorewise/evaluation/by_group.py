@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import chosen, effects, order_of
+from scorewise.inference.effects import effects, order_of
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.ranking import CERTAIN, FEW
 from scorewise.inference.scales import Spread, effective, z
@@ -673,7 +673,7 @@ def _pooled_at(few: Any, cells: Cells) -> Ints:
 def _others(rows: Rows, t: Tally, codes: Ints, cells: Cells, k: int) -> Tally:
     """The tally of all rows but those of a group."""
     if not cells.counts or t.coarse is not None:  # what is left of sums is not exact
-        return Tally.of_rows(chosen(rows, codes != k), t.origin.score)
+        return Tally.of_rows(rows.at(codes != k), t.origin.score)
     end = cells.first[k + 1] if k + 1 < len(cells.first) else len(cells.score)
     its = slice(cells.first[k], end)
     at = cells.rank[its] if t.distinct else np.searchsorted(t.score, cells.score[its])

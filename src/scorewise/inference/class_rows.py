@@ -315,14 +315,7 @@ def groups_left_out(rows: ClassRows, seed: int) -> list[ClassTally]:
     """The tallies of a sample of rows without each of forty groups in turn."""
     some = np.arange(0, len(rows), -(-len(rows) // SOME))
     group = np.random.default_rng(seed).permutation(len(some)) % GROUPS
-    return [
-        ClassTally.of_rows(picked(rows, some[group != g])) for g in range(min(GROUPS, len(some)))
-    ]
-
-
-def picked(rows: ClassRows, at: Any) -> ClassRows:
-    """Some of the rows, in that order."""
-    return rows.at(at)
+    return [ClassTally.of_rows(rows.at(some[group != g])) for g in range(min(GROUPS, len(some)))]
 
 
 def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats | None:

@@ -336,7 +336,7 @@ def left_out(
         if t.coarse is None:
             return np.asarray(m.replicated(t, *_without(rows, t, group, groups)))
     for g in range(groups):
-        t = Tally.of_rows(chosen(rows, group != g), name)
+        t = Tally.of_rows(rows.at(group != g), name)
         of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
         values.append(m.under(settings, of).value)
     return np.array(values)
@@ -354,11 +354,6 @@ def _without(rows: Rows, t: Tally, group: NDArray[np.int64], groups: int) -> lis
     return found
 
 
-def chosen(rows: Rows, which: Any) -> Rows:
-    """Some of the rows."""
-    return rows.at(which)
-
-
 def together(
     m: Measure, rows: Rows, tallies: Sequence[Tally], settings: Settings, by: Any = None
 ) -> float:
@@ -372,7 +367,7 @@ def together(
     moved = [effects(m, rows, t, settings) for t in tallies]
     if any(x is None for x in moved):
         some = slice(None, None, -(-len(rows) // MOST)) if by is None else slice(None)
-        few = chosen(rows, some)
+        few = rows.at(some)
         group = dealt(few, seed=settings["seed"], by=by)
         found = [left_out(m, few, t.origin.score, settings, group) for t in tallies]
         both = ~np.isnan(found[0] + found[1])
@@ -401,7 +396,7 @@ def _thin(rows: Rows) -> tuple[Rows, Floats]:
         step = -(-len(there) // MANY) if len(there) else 1
         at.append(there[step // 2 :: step])
         times.append(np.full(len(at[-1]), float(step)))
-    few, many = chosen(rows, np.concatenate(at)), np.concatenate(times)
+    few, many = rows.at(np.concatenate(at)), np.concatenate(times)
     weight = np.ones(len(few)) if few.weight is None else few.weight
     return replace(few, weight=weight * many), many
 

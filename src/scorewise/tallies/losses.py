@@ -66,6 +66,12 @@ def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
+def expit_of(z: float) -> float:
+    """The same of one number, ten times as fast."""
+    e = math.exp(-abs(z))
+    return (1.0 if z >= 0 else e) / (1.0 + e)
+
+
 def logit(p: Any) -> Any:
     """The log-odds of probabilities, infinite at 0 and 1.
 
