@@ -331,8 +331,9 @@ def smooth_steps(m: Midpoint) -> Steps:
     """Climbs and runs of smROC, whose midpoint moves with resampled cells where it is a mean."""
 
     def steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
-        moves = m.rule in ("mean", "balanced")
-        return climbs(s, neg, pos, midpoints(s, neg, pos, m.rule) if moves else m.value)
+        if m.rule == "mean" or m.rule == "balanced":
+            return climbs(s, neg, pos, midpoints(s, neg, pos, m.rule))
+        return climbs(s, neg, pos, m.value)
 
     return steps
 

@@ -58,7 +58,7 @@ class Split:
         if not isinstance(self.midpoint, str):
             return np.full(self.rows.shape[:-1], float(self.midpoint))
         rule: Any = self.midpoint
-        return np.asarray([midpoints(self.unit, *sample, rule) for sample in self.weight])
+        return np.asarray([midpoints(self.unit, neg, pos, rule) for neg, pos in self.weight])
 
     @cached_property
     def steps(self) -> Floats:

@@ -61,7 +61,8 @@ class Stored:
         """What `save` wrote; refused where it is of another kind, of another version or damaged."""
         from scorewise.tallies.store import load
 
-        return load(Path(path), cls)
+        found: Self = load(Path(path), cls)
+        return found
 
 
 @cache
