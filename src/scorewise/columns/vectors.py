@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -158,7 +158,9 @@ def _from_objects(column: NDArray[Any], name: str) -> Vector:
             (table.setdefault(v, len(table)) for v in column), dtype=np.int64, count=len(column)
         )
     except TypeError:
-        kind = next(type(v).__name__ for v in column if not _hashable(v))
+        # of what is hashable by its type, a tuple may hold what is not
+        odd = (type(v).__name__ for v in column if not isinstance(v, Hashable))
+        kind = next(odd, "tuple")
         raise BadInput(
             f"{name} holds a {kind} in a row; pass one number or label per row"
         ) from None
@@ -198,14 +200,6 @@ def absent(value: Any) -> bool:
         return not isinstance(value, str) and bool(value != value)
     except (TypeError, ValueError):
         return False
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def numeric(value: Any) -> bool:

@@ -28,6 +28,7 @@ from scorewise.tallies.sorting import (
     first_of_runs,
     kept,
     sort_cells,
+    summed_up,
 )
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
@@ -173,21 +174,19 @@ class Tally(cells.Stored):
     @cached_property
     def negatives(self) -> float:
         """Weight of the negatives (their number, when unweighted)."""
-        total: float = self.neg.sum().item()
-        return total
+        return summed_up(self.neg)
 
     @cached_property
     def positives(self) -> float:
         """Weight of the positives (their number, when unweighted)."""
-        total: float = self.pos.sum().item()
-        return total
+        return summed_up(self.pos)
 
     @cached_property
     def squares(self) -> tuple[float, float]:
         """Sums of squared weights of the negatives and of the positives."""
         if self.neg2 is self.neg and self.pos2 is self.pos:
             return self.negatives, self.positives
-        return self.neg2.sum().item(), self.pos2.sum().item()
+        return summed_up(self.neg2), summed_up(self.pos2)
 
     @property
     def ends(self) -> tuple[float, float]:
