@@ -14,8 +14,7 @@ from beside import beside, predictions
 from schemas import check_described
 from scorewise.cli import run
 from scorewise.cli.demo import screening_csv
-from scorewise.inference.models import joint_areas, mcnemar, rows_needed
-from scorewise.inference.paired import holm
+from scorewise.inference.paired import holm, joint_areas, mcnemar, rows_needed
 from scorewise.show.document import schema
 
 LONG = ["--label", "y", "--score", "p"]

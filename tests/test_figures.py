@@ -451,6 +451,12 @@ def test_results_without_figures_say_so(tmp_path, capsys):
         assert not folder.exists()
 
 
+def test_a_suspicious_row_of_huge_log_odds_is_drawn():
+    log_odds = np.append(np.random.default_rng(0).normal(0, 2, 60), -900.0)
+    found = sw.inspect(np.append(log_odds[:60] > 0, True), log_odds, kind="logit")
+    assert "row 60" in found.figures()["suspects"].svg()
+
+
 def test_a_figure_shows_itself_in_a_notebook_and_is_saved(document, tmp_path):
     roc = saved_figures(document)["roc"]
     assert roc._repr_svg_() == roc.svg()

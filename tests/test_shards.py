@@ -332,7 +332,7 @@ def test_parts_of_other_columns_are_not_taken(days, monkeypatch):
     assert len([*Path("m.tally.parts").iterdir()]) == 4
     made("tally", "day*.parquet", *GIVEN, "--weight", "w", "--resume", "-o", "m.tally")
     assert Tally.load("m.tally") == Tally.of(days["y"], days["p"], weight=days["w"])
-    assert gathering.Parts(Path("m.tally.parts"), "x").find("day0.parquet", "y") is None
+    assert gathering.Parts(Path("m.tally.parts"), "x").find("day0.parquet", "y", TallySet) is None
 
 
 def killed(args: list[str], after: float) -> bool:

@@ -9,7 +9,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 import scorewise as sw
 from scorewise.displays import ForestDisplay
-from scorewise.inference.random_effects import between, pooled
+from scorewise.inference.clusters import between, pooled
 from scorewise.show.sites import pooled_record
 
 mpl.use("agg")

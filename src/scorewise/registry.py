@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from scorewise.estimate import Estimate
 
@@ -124,7 +124,7 @@ def measure(
             raise ValueError(
                 f"a measure named {name} exists already, in {known.function.__module__}"
             )
-        options = frozenset(list(inspect.signature(function).parameters)[1:])
+        options = _options(function)
         register[name] = Measure(
             name,
             function,
@@ -140,6 +140,17 @@ def measure(
         return function
 
     return record
+
+
+def _options(function: Callable[..., Any]) -> frozenset[str]:
+    """What a measure takes beside the statistic: its keywords, those of a `TypedDict` one by one."""
+    _, *named = inspect.signature(function).parameters.values()
+    names = {p.name for p in named if p.kind is not p.VAR_KEYWORD}
+    for p in named[-1:]:
+        if p.kind is p.VAR_KEYWORD:
+            (unpacked,) = get_args(get_type_hints(function)[p.name])
+            names |= set(unpacked.__annotations__)
+    return frozenset(names)
 
 
 # other names that the field has for measures, or for what they are the complement of

@@ -40,20 +40,10 @@ class Rows(Checked):
 
 
 def binary_rows(
-    source: Any,
-    *,
-    label: Any = None,
-    score: Any = None,
-    weight: Any = None,
-    count: Any = None,
-    ids: str | None = None,
-    groups: Any = None,
-    cluster: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> Rows:
+    source: Any, *, label: Any = None, score: Any = None, weight: Any = None, count: Any = None,
+    ids: str | None = None, groups: Any = None, cluster: Any = None, positive: Any = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> Rows:  # fmt: skip
     """Rows of files or globs, standard input (`-`), a data frame or a dict of columns.
 
     Columns that are not named are taken where a single one suggests itself; `notes` says so.

@@ -74,18 +74,10 @@ class ClassRows(Checked):
 
 
 def take_classes(
-    labels: Any,
-    scores: Any,
-    *,
-    classes: Sequence[Any] | None = None,
-    kind: ClassKind | None = None,
-    weight: Any = None,
-    count: Any = None,
-    confidence: Any = None,
-    cluster: Any = None,
-    groups: Any = None,
-    missing: Missing = "refuse",
-) -> ClassRows:
+    labels: Any, scores: Any, *, classes: Sequence[Any] | None = None,
+    kind: ClassKind | None = None, weight: Any = None, count: Any = None, confidence: Any = None,
+    cluster: Any = None, groups: Any = None, missing: Missing = "refuse",
+) -> ClassRows:  # fmt: skip
     """Check labels and an n x K table of scores, or a mapping from class to column.
 
     Labels are those of the classes, or one-hot, or beside `classes` their numbers from 0 or 1 on.
@@ -111,19 +103,10 @@ def take_classes(
 
 
 def class_rows(
-    source: Any,
-    classes: Spec,
-    *,
-    label: str | None = None,
-    confidence: str | None = None,
-    weight: str | None = None,
-    count: str | None = None,
-    cluster: str | None = None,
-    groups: Any = None,
-    kind: Any = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-) -> ClassRows:
+    source: Any, classes: Spec, *, label: str | None = None, confidence: str | None = None,
+    weight: str | None = None, count: str | None = None, cluster: str | None = None,
+    groups: Any = None, kind: Any = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> ClassRows:  # fmt: skip
     """Rows of files or frames that have a column of scores for each class.
 
     `classes` says which: "cat=p_cat,dog=p_dog", a pattern such as "p_*" in which the star stands for
@@ -185,17 +168,11 @@ def rows_of_classes(
     if own is not None:
         in_range(own, own_name, place)
     return ClassRows(
-        y=y,
-        scores=values,
-        classes=known,
-        kind=kind,
-        confidence=own,
-        confidence_name=own_name,
-        rule=rule,
+        y=y, scores=values, classes=known, kind=kind, confidence=own, confidence_name=own_name,
+        rule=rule, ordered=in_order or numbered(known),
         narrow=all(numeric.values.dtype.itemsize < 8 for numeric in scores.values()),
-        ordered=in_order or numbered(known),
         **found.checked(note),
-    )
+    )  # fmt: skip
 
 
 def numbered(classes: Iterable[str]) -> bool:
@@ -555,19 +532,11 @@ class DecidedRows(Checked):
 
 
 def decided_rows(
-    source: Any,
-    *,
-    predicted: Any,
-    label: Any = None,
-    confidence: Any = None,
-    classes: Sequence[Any] | None = None,
-    weight: Any = None,
-    count: Any = None,
-    groups: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
+    source: Any, *, predicted: Any, label: Any = None, confidence: Any = None,
+    classes: Sequence[Any] | None = None, weight: Any = None, count: Any = None,
+    groups: Any = None, kind: Kind | None = None, missing: Missing = "refuse",
     encoding: str | None = None,
-) -> DecidedRows:
+) -> DecidedRows:  # fmt: skip
     """Labels, decisions and the confidence in each decision, by name or, without a source, as columns.
 
     Classes are the list given, or else all labels and decisions in order. Unless said, confidence is a

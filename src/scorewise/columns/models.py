@@ -41,21 +41,11 @@ class Models:
 
 
 def models_of(
-    source: Any,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    classes: Spec | None = None,
-    model: str | None = None,
-    key: str | Sequence[str] | None = None,
-    unpaired: bool = False,
-    by: Any = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    encoding: str | None = None,
-    **further: str | None,
-) -> Models:
+    source: Any, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    classes: Spec | None = None, model: str | None = None, key: str | Sequence[str] | None = None,
+    unpaired: bool = False, by: Any = None, positive: Any = None, kind: Kind | None = None,
+    missing: Missing = "refuse", encoding: str | None = None, **further: str | None,
+) -> Models:  # fmt: skip
     """Models from files or frames; `further` names the columns of weight, count and cluster.
 
     Several files, or a mapping from names to files or frames, have a model each; with `model`, a column

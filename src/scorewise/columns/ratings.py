@@ -25,7 +25,7 @@ from scorewise.columns.rating_codes import (
     given_categories,
 )
 from scorewise.columns.roles import class_columns
-from scorewise.columns.rows import Columns, read
+from scorewise.columns.rows import Columns, mass_of, read
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option
 
@@ -64,9 +64,7 @@ class RatingRows(Given):
     @property
     def mass(self) -> Floats:
         """Weight times count of each item."""
-        weight = 1.0 if self.weight is None else self.weight
-        each = weight * (1 if self.count is None else self.count)
-        return np.broadcast_to(np.asarray(each, np.float64), len(self))
+        return mass_of(self.weight, self.count, len(self))
 
 
 def rating_rows(

@@ -13,11 +13,11 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
+from scorewise.columns.grouping import times
 from scorewise.columns.labels import coded, distinct_words, listed
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import IDS, MODELS, ROLES, Choice, Form, choose, only
 from scorewise.columns.texts import Texts, texts
-from scorewise.columns.times import times
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option, plain
 
@@ -74,10 +74,7 @@ class Checked:
 
     def mass(self, power: int = 1) -> Floats:
         """Row weight, raised to a power, times row count."""
-        w: Any = 1.0 if self.weight is None else self.weight
-        w = w if power == 1 else w**power
-        total = w if self.count is None else w * self.count
-        return np.broadcast_to(np.asarray(total, np.float64), len(self))
+        return mass_of(self.weight, self.count, len(self), power)
 
     def at(self, which: Any) -> Self:
         """Some of the rows; clusters are numbered anew."""
@@ -90,6 +87,14 @@ class Checked:
         return replace(self, place=self.place.keep(at), groups=groups, **made)
 
     _values: ClassVar[tuple[str, ...]] = ("scores",)  # further columns, or columns by name
+
+
+def mass_of(weight: Floats | None, count: Any, rows: int, power: int = 1) -> Floats:
+    """Row weight, raised to a power, times row count; 1 each where there are none."""
+    w: Any = 1.0 if weight is None else weight
+    w = w if power == 1 else w**power
+    total = w if count is None else w * count
+    return np.broadcast_to(np.asarray(total, np.float64), rows)
 
 
 def cut(column: Any, at: Ints) -> Any:

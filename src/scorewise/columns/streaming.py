@@ -60,14 +60,12 @@ class Settled:
     @property
     def label(self) -> str:
         """The name of the column of labels."""
-        name: str = self.columns["label"]
-        return name
+        return str(self.columns["label"])
 
     @property
     def score(self) -> str:
         """The name of the column of scores."""
-        name: str = self.columns["score"]
-        return name
+        return str(self.columns["score"])
 
     @property
     def names(self) -> list[str]:

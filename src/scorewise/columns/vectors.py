@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -158,7 +158,9 @@ def _from_objects(column: NDArray[Any], name: str) -> Vector:
             (table.setdefault(v, len(table)) for v in column), dtype=np.int64, count=len(column)
         )
     except TypeError:
-        kind = next(type(v).__name__ for v in column if not _hashable(v))
+        # of what is hashable by its type, a tuple may hold what is not
+        odd = (type(v).__name__ for v in column if not isinstance(v, Hashable))
+        kind = next(odd, "tuple")
         raise BadInput(
             f"{name} holds a {kind} in a row; pass one number or label per row"
         ) from None
@@ -200,14 +202,6 @@ def absent(value: Any) -> bool:
         return False
 
 
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
 def numeric(value: Any) -> bool:
     """Whether an object is a number."""
     return isinstance(value, bool | int | float) or type(value).__name__ in ("Decimal", "Fraction")
@@ -219,10 +213,11 @@ def spreadable(values: list[Any]) -> bool:
         return False
     if all(isinstance(v, int) for v in values):
         return all(-(2**63) <= v < 2**63 for v in values)
-    return all(isinstance(v, float) or _floats(v) for v in values)
+    return all(isinstance(v, float) or is_float(v) for v in values)
 
 
-def _floats(value: Any) -> bool:
+def is_float(value: Any) -> bool:
+    """Whether a float can be made of it."""
     try:
         float(value)
     except (OverflowError, ValueError):

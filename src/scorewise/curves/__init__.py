@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from scorewise.curves.benefit import (
+from scorewise.curves.hull import calibrated, decompose, murphy, reliability
+from scorewise.curves.loess import smooth_reliability
+from scorewise.curves.operating import (
     cost_curve,
     decision_curve,
     gain,
     lift,
     net_benefit_difference,
 )
-from scorewise.curves.hull import calibrated, decompose, murphy, reliability
-from scorewise.curves.loess import smooth_reliability
 from scorewise.curves.selective import risk_coverage
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 

@@ -11,10 +11,9 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
 from scorewise.errors import BadInput
-from scorewise.inference.isotonic import pooled_runs
 from scorewise.inference.resampling import dealt, drawn_gaps, others
 from scorewise.inference.scales import effective, z
-from scorewise.inference.shares import rising_limits
+from scorewise.inference.shares import pooled_runs, rising_limits, run_shares
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import certified
 from scorewise.tallies.losses import Loss, uncertainty
@@ -73,13 +72,7 @@ def calibrated(t: Tally) -> Floats:
     >>> calibrated(Tally.of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
     array([0. , 0.5, 0.5, 1. ])
     """
-    return shares(t.neg, t.pos, pooled(t))
-
-
-def shares(neg: Any, pos: Any, start: Ints) -> Floats:
-    """The share of positives of each run, for each of its cells."""
-    n, p = (add_runs(w, start) for w in (neg, pos))
-    return np.repeat(p / (n + p), np.diff(start, append=len(neg)))
+    return run_shares(t.neg, t.pos, pooled(t))
 
 
 def fitted_losses(neg: Floats, pos: Floats, loss: Loss) -> Floats:
@@ -117,7 +110,7 @@ def fits(neg: Floats, pos: Floats) -> Floats:
     made = np.empty(neg.shape)
     for some in _parts(neg):
         start, _ = pool_rows(neg[some], pos[some])
-        fit = shares(neg[some].ravel(), pos[some].ravel(), start)
+        fit = run_shares(neg[some].ravel(), pos[some].ravel(), start)
         made[some] = fit.reshape(made[some].shape)
     return made
 
@@ -161,7 +154,7 @@ def fits_to_others(neg: Floats, pos: Floats, place: Floats) -> Floats:
     n, p = others(neg), others(pos)
     seen = n + p > 0
     n, p, row = n[seen], p[seen], np.nonzero(seen)[0]
-    fit = np.split(shares(n, p, pooled_runs(n, p, row)), seen.sum(1).cumsum()[:-1])
+    fit = np.split(run_shares(n, p, pooled_runs(n, p, row)), seen.sum(1).cumsum()[:-1])
     for k in np.flatnonzero(seen.any(1)):
         made[k] = np.interp(place, place[seen[k]], fit[k])
     return made

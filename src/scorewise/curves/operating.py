@@ -1,4 +1,4 @@
-"""A few hundred operating points of a tally, with exact counts, and what leaving out the others costs.
+"""A few hundred operating points of a tally, with exact counts, and what decisions at thresholds are worth.
 
 Points that stand for a long curve are chosen by how far the rest of it lies from the lines between them.
 """
@@ -13,10 +13,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.curves.thresholds import lowest, sums
+from scorewise.checks import is_number
+from scorewise.columns import take
+from scorewise.curves.thresholds import Curve, lowest, roc, sums, thresholds
+from scorewise.errors import BadInput, Option, short
+from scorewise.inference.scales import student, z
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import on_their_scale
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import logit, unit
 from scorewise.tallies.sorting import Numbers, first_of_runs
 
 MOST = 400
@@ -226,3 +230,156 @@ def spread(values: Any, many: int) -> Ints:
     steps = np.linspace(float(values[0]), float(values[-1]), many)
     at = np.minimum(np.searchsorted(values, steps), len(values) - 1)
     return at[first_of_runs(at)]
+
+
+# What decisions are worth: net benefit, expected cost, and what the highest scores bring (gain, lift).
+
+
+GRID = np.arange(1, 100) / 100
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit at each threshold probability with its limits, beside alerting on everybody.
+
+    Alerting on nobody has a net benefit of 0. Of a difference of two models, `treat_all` is NaN.
+    """
+
+    threshold: Floats
+    net_benefit: Floats
+    low: Floats
+    high: Floats
+    treat_all: Floats
+    level: float
+
+
+def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> DecisionCurve:
+    """The net benefit of alerting from each threshold probability on (Vickers and Elkin 2006).
+
+    (tp - fp * pt / (1 - pt)) / n: true alerts a row, less false ones, of which (1 - pt) / pt are worth one
+    true alert to somebody who would alert from the probability pt on. `at` are such probabilities, 0.01 to
+    0.99 unless given. The interval is normal, as net benefit is a mean over rows.
+
+    >>> curve = decision_curve(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), [0.2, 0.5])
+    >>> curve.net_benefit, curve.treat_all
+    (array([0.4375, 0.25  ]), array([0.375, 0.   ]))
+    """
+    if why := t.why_not_ranked:
+        raise BadInput(f"no decision curve: {why}")
+    if t.kind == "score":
+        raise BadInput(
+            f"no decision curve: scores go {t.written_ends}, but thresholds are probabilities; calibrate "
+            f"them, or pass ", Option("kind", "logit"), " for log-odds",
+        )  # fmt: skip
+    pt = _probabilities(at)
+    cuts = logit(pt) if t.kind == "logit" else pt
+    place = np.searchsorted(lowest(t), cuts.astype(t.score.dtype))
+    tp, fp = tp2, fp2 = _from(t.pos, place), _from(t.neg, place)
+    if t.weighted:
+        tp2, fp2 = _from(t.pos2, place), _from(t.neg2, place)
+    n, squares, odds = float(t.negatives + t.positives), float(sum(t.squares)), pt / (1 - pt)
+    benefit = (tp - odds * fp) / n
+    rest = squares - tp2 - fp2
+    spread = tp2 * (1 - benefit) ** 2 + fp2 * (odds + benefit) ** 2 + rest * benefit**2
+    half = z(level) * np.sqrt(spread) / n
+    share = float(t.positives) / n
+    everybody = share - (1 - share) * odds
+    return DecisionCurve(pt, benefit, benefit - half, benefit + half, everybody, level)
+
+
+def _from(w: Any, place: Any) -> Floats:
+    """The sums of weights from each place on."""
+    return np.asarray(np.append(w[::-1].cumsum()[::-1], 0)[place], np.float64)
+
+
+def net_benefit_difference(
+    y: Any,
+    first: Any,
+    second: Any,
+    at: Any = None,
+    *,
+    positive: Any = None,
+    weight: Any = None,
+    cluster: Any = None,
+    level: float = 0.95,
+) -> DecisionCurve:
+    """The net benefit of one model less that of another on the same rows, with paired limits.
+
+    Probabilities of both; with `cluster`, rows of a cluster count together, and limits are Student's.
+
+    >>> y, a, b = [1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1], [0.8, 0.6, 0.3, 0.1]
+    >>> net_benefit_difference(y, a, b, [0.5]).net_benefit
+    array([0.5])
+    """
+    given: dict[str, Any] = {"positive": positive, "weight": weight, "cluster": cluster}
+    rows = take(y, {"first": first, "second": second}, kind="probability", **given)
+    pt = _probabilities(at)
+    mass = rows.mass()
+    total = float(mass.sum())
+    value, half = np.empty(len(pt)), np.empty(len(pt))
+    for k, p in enumerate(pt):
+        worth = np.where(rows.y, 1.0, -p / (1 - p))
+        a, b = (s >= s.dtype.type(p) for s in rows.scores.values())
+        row = worth * (a * 1.0 - b)
+        value[k] = float((mass * row).sum()) / total
+        parts, reach = mass * (row - value[k]), z(level)
+        if rows.cluster is not None:
+            parts = np.bincount(rows.cluster, parts)
+            many = len(parts)
+            parts, reach = parts * np.sqrt(many / (many - 1)), student(level, many - 1)
+        half[k] = reach * np.sqrt(float((parts**2).sum())) / total
+    none = np.full(len(pt), np.nan)
+    return DecisionCurve(pt, value, value - half, value + half, none, level)
+
+
+def _probabilities(at: Any) -> Floats:
+    """Threshold probabilities, checked."""
+    if at is None:
+        return GRID
+    found = np.atleast_1d(np.asarray(at))
+    if found.dtype.kind not in "fiu" or not ((found > 0) & (found < 1)).all():
+        wrong = next((x for x in found.ravel().tolist() if not is_number(x) or not 0 < x < 1), at)
+        raise BadInput(f"threshold probabilities lie between 0 and 1, but {short(wrong)} is given")
+    return found.astype(np.float64).ravel()
+
+
+def cost_curve(t: Tally, points: int = 101) -> Curve:
+    """The least normalised cost (y) over the share of cost that positives make up (x).
+
+    x is prevalence times the cost of a miss, over the same plus that of false alarms; y is
+    fnr * x + fpr * (1 - x) at the cut where that is least, which is `threshold` (Drummond and Holte 2006).
+
+    >>> curve = cost_curve(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 3)
+    >>> curve.x, curve.y, curve.threshold
+    (array([0. , 0.5, 1. ]), array([0.  , 0.25, 0.  ]), array([inf, 0.8, 0.3]))
+    """
+    if why := t.why_not_ranked:
+        raise BadInput(f"no cost curve: {why}")
+    x, hull = np.linspace(0, 1, points), roc(t).hull()
+    cost = np.outer(x, 1 - hull.y) + np.outer(1 - x, hull.x)
+    at = cost.argmin(1)
+    return Curve(x, cost[np.arange(points), at], hull.threshold[at])
+
+
+def gain(t: Tally) -> Curve:
+    """The share of positives found (y) over the share of rows with an alert (x), the highest scores first.
+
+    >>> curve = gain(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    >>> curve.x, curve.y
+    (array([0.  , 0.25, 0.75, 1.  ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    if not t.positives:
+        raise BadInput("no gain: no positives")
+    table = thresholds(t)
+    n = float(t.negatives + t.positives)
+    return Curve((table.tp + table.fp) / n, table.tp / float(t.positives), table.threshold)
+
+
+def lift(t: Tally) -> Curve:
+    """How many times the prevalence the precision is (y), over the share of rows with an alert (x).
+
+    >>> lift(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1])).y.round(3)
+    array([2.   , 1.333, 1.   ])
+    """
+    g = gain(t)
+    return Curve(g.x[1:], g.y[1:] / g.x[1:], g.threshold[1:])

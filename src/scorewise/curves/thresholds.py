@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.curves.hull import pool, shares, whole_curve
+from scorewise.curves.hull import pool, whole_curve
 from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import effective, z
+from scorewise.inference.shares import run_shares
 from scorewise.inference.tables import Formula
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import Cut, on_their_scale
 from scorewise.tallies.formulas import DECISIONS
 from scorewise.tallies.losses import expit, unit
-from scorewise.tallies.smroc import Midpoint, climbs
+from scorewise.tallies.smroc import Midpoint, climbs, midpoints
 from scorewise.tallies.sorting import Numbers
 
 Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
@@ -115,7 +116,7 @@ class Roc(Curve):
 
         This is the isotonic regression of labels, or of climbs of rows, on their scores.
         """
-        return shares(self.run[::-1], self.climb[::-1], self._pooled)[::-1]
+        return run_shares(self.run[::-1], self.climb[::-1], self._pooled)[::-1]
 
     @cached_property
     def _pooled(self) -> Ints:
@@ -330,12 +331,9 @@ def smooth_steps(m: Midpoint) -> Steps:
     """Climbs and runs of smROC, whose midpoint moves with resampled cells where it is a mean."""
 
     def steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
-        value = m.value
-        if m.rule == "mean":
-            value = float((s * (neg + pos)).sum() / (neg + pos).sum())
-        elif m.rule == "balanced":
-            value = float((s * neg).sum() / neg.sum() + (s * pos).sum() / pos.sum()) / 2
-        return climbs(s, neg, pos, value)
+        if m.rule == "mean" or m.rule == "balanced":
+            return climbs(s, neg, pos, midpoints(s, neg, pos, m.rule))
+        return climbs(s, neg, pos, m.value)
 
     return steps
 

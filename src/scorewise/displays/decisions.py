@@ -10,7 +10,13 @@ import numpy as np
 
 from scorewise.colours import GREY
 from scorewise.columns.classes import is_wide
-from scorewise.curves.benefit import cost_curve, decision_curve, gain, lift, net_benefit_difference
+from scorewise.curves.operating import (
+    cost_curve,
+    decision_curve,
+    gain,
+    lift,
+    net_benefit_difference,
+)
 from scorewise.curves.thresholds import Curve, precision_band, precision_recall
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, UNIT, BandName

@@ -17,7 +17,7 @@ from scorewise.displays.canvas import CHANCE, UNIT
 from scorewise.errors import BadInput
 from scorewise.estimate import number
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.sorting import add_runs, first_of_runs, mass_index
 
 Axis = Literal["linear", "logit"]
@@ -153,7 +153,7 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         if axis == "logit":
             low = max(float(np.min(np.minimum(c.x, 1 - c.x))), 1e-6) / 1.01
             reach = np.log(1 - low) - np.log(low)
-            edges = 1 / (1 + np.exp(-np.linspace(-reach, reach, HISTOGRAM_BINS + 1)))
+            edges = expit(np.linspace(-reach, reach, HISTOGRAM_BINS + 1))
         at = np.clip(c.x, edges[0], edges[-1])
         colour = self.line_.get_color()
         drawn = ax.hist(at, bins=edges, weights=c.mass, color=colour, alpha=0.35)

@@ -18,7 +18,6 @@ from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Sample
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import chosen
 from scorewise.show import groups as shared
 from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, ends, groups_record
 from scorewise.show.verdict import Claim, claim, figure
@@ -192,6 +191,6 @@ def _clearest(w: Window) -> tuple[float, float]:
 
 
 def _some(sample: Sample, rows: Rows, which: Bools) -> Sample:
-    part = replace(chosen(rows, which), dropped=0, groups={})
+    part = replace(rows.at(which), dropped=0, groups={})
     score = next(iter(rows.scores))
     return Sample(sample.name, Tally.of_rows(part, score, rows.sources), sample.labelled)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 from scorewise.checks import at_least, check
 from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing
-from scorewise.columns.times import Every
+from scorewise.columns.grouping import Every
 from scorewise.drifting.changes import Change, Settings, piloted
 from scorewise.drifting.document import DriftDocument, Kind, drift_document
 from scorewise.drifting.measures import STATISTICS

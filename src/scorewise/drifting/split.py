@@ -12,9 +12,8 @@ from scorewise.arrays import Floats, Ints
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import merge_coarse
 from scorewise.tallies.coarse import pool as pool_tally
-from scorewise.tallies.formulas import median
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import climbs, why_not_unit
+from scorewise.tallies.smroc import climbs, midpoints, why_not_unit
 from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
 
 MANY = 1 << 21  # distinct scores of both samples that are left as they are
@@ -58,12 +57,8 @@ class Split:
         assert self.unit is not None
         if not isinstance(self.midpoint, str):
             return np.full(self.rows.shape[:-1], float(self.midpoint))
-        if self.midpoint == "mean":
-            return _mean(self.unit, self.rows)
-        of_class = _mean if self.midpoint == "balanced" else median
-        return np.asarray(
-            [sum(of_class(self.unit, side) for side in sample) / 2 for sample in self.weight]
-        )
+        rule: Any = self.midpoint
+        return np.asarray([midpoints(self.unit, neg, pos, rule) for neg, pos in self.weight])
 
     @cached_property
     def steps(self) -> Floats:
@@ -85,11 +80,6 @@ class Split:
     def having(self, weight: Floats) -> Split:
         """The same cells with other weights on them."""
         return replace(self, weight=weight, squares=None)
-
-
-def _mean(s: Floats, w: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((w * s).sum(-1) / w.sum(-1))
 
 
 def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = "mean") -> Split:

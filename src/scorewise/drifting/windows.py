@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns.times import Every, Moments, moment, named, period
+from scorewise.columns.grouping import Every, Moments, moment, named, period
 from scorewise.drifting.samples import Columns, Sample
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally

@@ -8,8 +8,8 @@ from typing import Any
 
 from scorewise.columns.roles import check_columns, class_columns
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.distinct import RowTally, role_columns
 from scorewise.tallies.row_files import Wanted
+from scorewise.tallies.sets import RowTally, role_columns
 
 MOST = 1 << 22  # distinct rows that leave the engine
 

@@ -19,17 +19,18 @@ from scipy.special import stdtrit
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import chosen, effects, order_of
+from scorewise.inference.effects import effects, order_of
 from scorewise.inference.logistic import LARGEST, Coefficient
 from scorewise.inference.ranking import CERTAIN, FEW
 from scorewise.inference.scales import Spread, effective, z
 from scorewise.measures.calibration_clinical import ratio_estimate
 from scorewise.measures.calibration_tests import line_estimate
-from scorewise.measures.decisions import FN, FP, SHARES, TN, TP
+from scorewise.measures.decisions import NONE
 from scorewise.registry import MEASURES
 from scorewise.show.groups import LARGE
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.formulas import FN, FP, SHARES, TN, TP
 from scorewise.tallies.losses import NOTHING, Loss, Moments, charges, expit, logit, unit
 from scorewise.tallies.probabilities import MOST, bin_index, moments
 from scorewise.tallies.sorting import add_runs, first_of_runs, know, on_threads
@@ -546,7 +547,7 @@ def decided(c: Cells, threshold: float) -> list[Floats]:
 
 def shares(name: str, table: Floats, level: float) -> Floats:
     """Values and Wilson's limits of a share, from counts tp, fp, fn and tn of each group; else NaN."""
-    hit, miss, _ = SHARES[name]
+    hit, miss = SHARES[name]
     a, b = (table[:, list(cells)].sum(1) for cells in (hit, miss))
     with np.errstate(invalid="ignore", divide="ignore"):
         p, rest, q = a / (a + b), b / (a + b), z(level) ** 2 / (a + b)
@@ -566,7 +567,7 @@ def _shares(name: str, table: Floats, level: float) -> Made:
     def made(k: int) -> Estimate:
         value, low, high, baseline = columns[k]
         if value != value:
-            return Estimate.undefined(SHARES[name][2], level)
+            return Estimate.undefined(NONE[name], level)
         return Estimate(value, low, high, level, "Wilson", baseline=baseline)
 
     return made
@@ -672,7 +673,7 @@ def _pooled_at(few: Any, cells: Cells) -> Ints:
 def _others(rows: Rows, t: Tally, codes: Ints, cells: Cells, k: int) -> Tally:
     """The tally of all rows but those of a group."""
     if not cells.counts or t.coarse is not None:  # what is left of sums is not exact
-        return Tally.of_rows(chosen(rows, codes != k), t.origin.score)
+        return Tally.of_rows(rows.at(codes != k), t.origin.score)
     end = cells.first[k + 1] if k + 1 < len(cells.first) else len(cells.score)
     its = slice(cells.first[k], end)
     at = cells.rank[its] if t.distinct else np.searchsorted(t.score, cells.score[its])

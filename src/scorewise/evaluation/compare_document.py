@@ -20,8 +20,7 @@ from scorewise.evaluation.document import (
 )
 from scorewise.evaluation.groups import TITLES
 from scorewise.evaluation.page import MORE, SHORT, by_question, clear, data_line, gap_cell
-from scorewise.inference.models import McNemarKind, rows_needed
-from scorewise.inference.paired import holm
+from scorewise.inference.paired import McNemarKind, holm, rows_needed
 from scorewise.show.data import ClusterRecord, DataRecord, GroupOfRows
 from scorewise.show.document import JudgedDocument, cautions
 from scorewise.show.estimates import Estimated, OfMeasure, record_of

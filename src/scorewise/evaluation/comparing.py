@@ -37,17 +37,17 @@ from scorewise.evaluation.models import (
     refuse_interval,
 )
 from scorewise.inference.choices import Interval
-from scorewise.inference.class_rows import class_together, groups_left_out, picked
-from scorewise.inference.effects import chosen, difference
-from scorewise.inference.models import (
+from scorewise.inference.class_rows import class_together, groups_left_out
+from scorewise.inference.effects import difference
+from scorewise.inference.paired import (
     ChiSquare,
+    Difference,
     McNemar,
     McNemarKind,
     joint_areas,
     mcnemar,
     unpaired_areas,
 )
-from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure, unknown
 from scorewise.tallies import ClassTally, RowTally, Tally
 from scorewise.tallies.merging import is_saved, saved, scores_of
@@ -271,7 +271,7 @@ class ModelComparison(Comparison):
         made = {}
         for k, word in enumerate(words):
             if sizes[k] >= self.min_rows:
-                some = replace(chosen(rows, codes == k), groups={})
+                some = replace(rows.at(codes == k), groups={})
                 own = Models(dict.fromkeys(self.models.rows, some), True)
                 made[" / ".join(word)] = ModelComparison(own, self.settings, self.question)
         if not made:
@@ -440,7 +440,7 @@ def _in_memory(
     # rows that one model lacks are left out of all
     some = {
         name: replace(
-            picked(table, np.isin(own, common)), dropped=table.dropped + len(own) - len(common)
+            table.at(np.isin(own, common)), dropped=table.dropped + len(own) - len(common)
         )
         for (name, table), own in zip(made.items(), at, strict=True)
     }

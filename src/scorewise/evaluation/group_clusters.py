@@ -16,7 +16,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.evaluation.by_group import Settings, asked
-from scorewise.inference.effects import chosen, clustered, correlation, effects
+from scorewise.inference.effects import clustered, correlation, effects
 from scorewise.registry import MEASURES
 from scorewise.show.groups import LARGE
 from scorewise.tallies import Tally
@@ -27,7 +27,7 @@ class Side:
 
     def __init__(self, rows: Rows, at: Ints, name: str) -> None:
         assert rows.cluster is not None
-        self.rows, self.cluster, self.many = chosen(rows, at), rows.cluster[at], len(rows.cluster)
+        self.rows, self.cluster, self.many = rows.at(at), rows.cluster[at], len(rows.cluster)
         self.tally = Tally.of_rows(self.rows, name)
 
     def estimate(self, m: str, settings: Settings, e: Estimate | None = None) -> Estimate:

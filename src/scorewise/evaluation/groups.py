@@ -11,7 +11,7 @@ from scorewise.columns import Rows
 from scorewise.columns.grouping import Grouping, grouping
 from scorewise.evaluation.by_group import asked, by_group, cells_of
 from scorewise.evaluation.group_clusters import Side, clustered_groups, together
-from scorewise.inference.effects import chosen, difference
+from scorewise.inference.effects import difference
 from scorewise.registry import CLASS_MEASURES, MEASURES
 from scorewise.show import groups as shared
 from scorewise.show.groups import GroupsRecord, GroupWords, groups_record
@@ -84,7 +84,7 @@ class Groups(shared.Groups["Evaluation"]):
     def _make(self, name: str) -> Evaluation:
         from scorewise.evaluation.models import Evaluation
 
-        t, rows = self._of.tally, chosen(self._rows, self.grouping.codes == self._index[name])
+        t, rows = self._of.tally, self._rows.at(self.grouping.codes == self._index[name])
         of = Tally.of_rows(rows, t.origin.score, t.origin.sources)
         made = Evaluation(of if t.origin.label else of.unlabelled(), self._of.settings)
         made._rows = rows if rows.cluster is not None else None
@@ -96,7 +96,7 @@ class Groups(shared.Groups["Evaluation"]):
         settings = {**vars(self._of.settings), "level": level}
         mine = self.grouping.codes == self._index[name]
         if rows.cluster is None:
-            parts = (Tally.of_rows(chosen(rows, at), of) for at in (mine, ~mine))
+            parts = (Tally.of_rows(rows.at(at), of) for at in (mine, ~mine))
             first, second = (asked(measure, t, settings) for t in parts)
             gap = difference(first, second, level, lambda: 0.0)
         else:

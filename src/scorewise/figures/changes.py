@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from scorewise.colours import BLUE, GREY, NEGATIVE, POSITIVE, VERMILION
@@ -14,6 +13,7 @@ from scorewise.figures.shared import estimate, figure, level, panels, shortened,
 from scorewise.figures.svg import Drawing, Key, element, escaped, line
 from scorewise.show.page import Figure
 from scorewise.show.words import is_least, p_value, quoted, value
+from scorewise.tallies.losses import expit_of
 
 WINDOWS = 60
 DOTS: tuple[dict[str, Any], ...] = (
@@ -212,7 +212,7 @@ def suspects(doc: Any) -> Figure | None:
                         if r.set
                         else str(r.label) == str(doc.data.positive)
                     )
-                    score = 1 / (1 + math.exp(-r.score)) if m.kind == "logit" else r.score
+                    score = expit_of(r.score) if m.kind == "logit" else r.score
                     place = {
                         "cx": axes.x.inside(score),
                         "cy": axes.y.place((-0.17 if up else -0.08) * top),

@@ -15,25 +15,18 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
+from scorewise.inference.logistic import odds_of
 from scorewise.inference.ranking import spread
 from scorewise.inference.resampling import resampled
 from scorewise.inference.scales import Scale, wald
-from scorewise.inference.shares import exact, wilson
+from scorewise.inference.shares import exact, share_of_cells, wilson
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.formulas import DECISIONS, auroc
-from scorewise.tallies.losses import charges, expit, logit, unit
+from scorewise.tallies.formulas import DECISIONS, SHARES, auroc
+from scorewise.tallies.losses import charges, expit
 
 Interval = Literal["delong", "logit", "bootstrap", "wilson", "exact"]
-# measures that are shares: which of tp, fp, fn, tn are hits, and which are misses
-SHARES = {
-    "accuracy": ((0, 3), (1, 2)),
-    "sensitivity": ((0,), (2,)),
-    "specificity": ((3,), (1,)),
-    "precision": ((0,), (1,)),
-    "npv": ((3,), (2,)),
-}
 LOSSES: dict[str, Any] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
 CELLS = 1 << 14  # distinct scores that are resampled; more are joined
 AT_ONCE = 1 << 22  # numbers of a block of replicates
@@ -61,14 +54,9 @@ def by_name(
         found = _area(e, t, "identity" if interval == "delong" else "logit")
         method = "DeLong, Wald" if interval == "delong" else "DeLong, Wald on the logit scale"
     elif interval in ("wilson", "exact") and m.name in SHARES:
-        hit, miss = SHARES[m.name]
-        of = wilson if interval == "wilson" else exact
-        sums = [float(x[list(at)].sum()) for x in (c.table, c.squares) for at in (hit, miss)]
-        share = of(sums[0], sums[1], sums[2], sums[3], e.level)
-        found, method = (
-            (share.low, share.high),
-            "Wilson" if interval == "wilson" else "Clopper-Pearson",
-        )
+        hit, miss = map(list, SHARES[m.name])
+        of, method = (wilson, "Wilson") if interval == "wilson" else (exact, "Clopper-Pearson")
+        found = share_of_cells(c.table, c.squares, hit, miss, e.level, of)[1:]
     elif interval == "bootstrap":
         found = _bootstrapped(e, m.name, t, c, clip, replicates, seed)
         method = f"stratified bootstrap, percentile, {replicates:,} resamples"
@@ -151,7 +139,6 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
         return auroc if name == "auroc" else _average_precision
     if few.kind == "score":
         return None
-    p = unit(few.score.astype(np.float64), few.kind)
     if name in LOSSES:
         clipped = name == "log_loss" and clip is not None
         kind: Any = "log clipped" if clipped else LOSSES[name]
@@ -163,8 +150,7 @@ def _statistic(name: str, few: Tally, clip: float | None) -> Statistic | None:
 
         return loss
     if name == "calibration_slope":
-        inside = p if clip is None else np.clip(p, clip, 1 - clip)
-        x = few.score.astype(np.float64) if few.kind == "logit" else logit(inside)
+        x = odds_of(few.score, few.kind, clip)
         if not np.isfinite(x).all():
             return None
         return partial(_slope, x)

@@ -34,7 +34,7 @@ from scorewise.inference.tables import drawn, mean_share
 from scorewise.registry import MEASURES, Measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.formulas import placed
-from scorewise.tallies.losses import softmax
+from scorewise.tallies.losses import class_unit
 
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
@@ -86,7 +86,7 @@ def sampled(t: ClassTally, few: int = FEW) -> Sample:
     unit = w.sum()
     w, w2 = w / unit, w2 / unit / unit
     known = 1.0 if whole else t.joint.total2 / t.joint.total**2 / float(w2.sum())
-    p = softmax(scores) if t.kind == "logit" else scores
+    p = class_unit(scores, t.kind)
     return Sample(p, y, w, w2, np.flatnonzero(there), int((t.weight > 0).sum()), known)
 
 
@@ -315,19 +315,12 @@ def groups_left_out(rows: ClassRows, seed: int) -> list[ClassTally]:
     """The tallies of a sample of rows without each of forty groups in turn."""
     some = np.arange(0, len(rows), -(-len(rows) // SOME))
     group = np.random.default_rng(seed).permutation(len(some)) % GROUPS
-    return [
-        ClassTally.of_rows(picked(rows, some[group != g])) for g in range(min(GROUPS, len(some)))
-    ]
-
-
-def picked(rows: ClassRows, at: Any) -> ClassRows:
-    """Some of the rows, in that order."""
-    return rows.at(at)
+    return [ClassTally.of_rows(rows.at(some[group != g])) for g in range(min(GROUPS, len(some)))]
 
 
 def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats | None:
     """The effect of a unit of weight on each row, up to a factor; None where it is not known."""
-    p = softmax(rows.scores) if rows.kind == "logit" else rows.scores
+    p = class_unit(rows.scores, rows.kind)
     if m.name in TOP:
         right = _binary(rows, p.argmax(1) == rows.y, p.max(1))
         return effects(MEASURES[m.name], right, Tally.of_rows(right, "score"), settings)

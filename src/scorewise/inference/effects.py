@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,24 +23,25 @@ from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_classes, deal_clusters, flipped, widened
-from scorewise.inference.isotonic import pooled_runs
-from scorewise.inference.logistic import log_odds, logistic
+from scorewise.inference.logistic import log_odds, logistic, odds_of
 from scorewise.inference.ranking import area, precision_effects
 from scorewise.inference.scales import z
+from scorewise.inference.shares import pooled_runs, run_shares
 from scorewise.inference.smroc import Influence, influence
 from scorewise.registry import Measure
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.formulas import largest_gaps, placed
-from scorewise.tallies.losses import Loss, charges, expit, logit, unit
+from scorewise.tallies.losses import Loss, charges, expit, unit
 from scorewise.tallies.probabilities import binned, chances
 from scorewise.tallies.smroc import midpoint
-from scorewise.tallies.sorting import add_runs, kept, once
+from scorewise.tallies.sorting import kept, once
 
 GROUPS = 40
 MOST = 2000  # rows of which groups are left out: how two models vary together shows in few
 MANY = 100_000  # rows of a class of which effects are looked at, where there are more
 Settings = Mapping[str, Any]
 Effects = Callable[[Rows, Tally, Settings], Floats]
+Slopes = Callable[[Floats, Floats, float], tuple[Any, Any]]
 
 
 def effects(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats | None:
@@ -93,6 +95,11 @@ def placements(t: Tally, rows: Rows) -> Floats:
     return of_cells(t, Influence(above, below), rows)
 
 
+def of_area(rows: Rows, t: Tally) -> Floats:
+    """The effect on AUROC of a unit of weight on each row (DeLong et al. 1988)."""
+    return (placements(t, rows) - area(t)) / np.where(rows.y, t.positives, t.negatives)
+
+
 def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Floats:
     """By the slopes of the measure along the four cells of the table of decisions."""
     at = settings["threshold"]
@@ -123,56 +130,45 @@ def _decisions(rows: Rows, t: Tally, threshold: float) -> NDArray[np.int64]:
     return found
 
 
-def _auroc(rows: Rows, t: Tally, settings: Settings) -> Floats:
-    return (placements(t, rows) - area(t)) / np.where(rows.y, t.positives, t.negatives)
-
-
-def _precision(trapezoid: bool) -> Effects:
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        few = t.pooled
-        neg, pos = few.neg.astype(np.float64), few.pos.astype(np.float64)
-        gain, loss = precision_effects(neg, pos, trapezoid)
-        return of_cells(t, Influence(-loss, gain), rows)
-
-    return made
+def _precision(rows: Rows, t: Tally, settings: Settings, trapezoid: bool) -> Floats:
+    few = t.pooled
+    neg, pos = few.neg.astype(np.float64), few.pos.astype(np.float64)
+    gain, loss = precision_effects(neg, pos, trapezoid)
+    return of_cells(t, Influence(-loss, gain), rows)
 
 
 def _smauc(rows: Rows, t: Tally, settings: Settings) -> Floats:
     return of_cells(t, influence(t.pooled, midpoint(t)), rows)
 
 
-def _loss(loss: Loss) -> Effects:
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        clip = settings.get("clip")
-        how: Any = "log clipped" if loss == "log" and clip is not None else loss
-        further = {} if clip is None else {"clip": clip}
-        neg, pos = charges(rows.scores[t.origin.score], t.kind, how, **further)
-        weight, own = rows.mass(), np.where(rows.y, pos, neg)
-        total = weight.sum()
-        found: Floats = (own - float((weight * own).sum() / total)) / total
-        return found
-
-    return made
+def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
+    clip = settings.get("clip")
+    how: Any = "log clipped" if loss == "log" and clip is not None else loss
+    further = {} if clip is None else {"clip": clip}
+    neg, pos = charges(rows.scores[t.origin.score], t.kind, how, **further)
+    return _of_mean(rows, np.where(rows.y, pos, neg))
 
 
-def _coefficient(sloped: bool) -> Effects:
+def _of_mean(rows: Rows, own: Floats) -> Floats:
+    """Of the mean over rows of what each has."""
+    weight = rows.mass()
+    total = weight.sum()
+    found: Floats = (own - float((weight * own).sum() / total)) / total
+    return found
+
+
+def _coefficient(rows: Rows, t: Tally, settings: Settings, sloped: bool) -> Floats:
     """Of the calibration slope, or of calibration in the large: by the scores of the likelihood."""
-
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        s = rows.scores[t.origin.score].astype(np.float64)
-        clip = settings.get("clip")
-        inside = s if clip is None else np.clip(s, clip, 1 - clip)
-        x = s if t.kind == "logit" else logit(inside)
-        weight, ones = rows.mass(), np.ones(len(s))
-        neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
-        features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
-        fit = logistic(features, neg, pos, offset=offset, start=_near(t, clip, sloped))
-        p = expit(sum((c * f for c, f in zip(fit.coef, features, strict=True)), offset + 0 * x))
-        bread = np.linalg.pinv(fit.curvature)[-1]
-        along = sum((c * f for c, f in zip(bread, features, strict=True)), np.zeros(len(s)))
-        return along * (rows.y - p)
-
-    return made
+    clip = settings.get("clip")
+    x = odds_of(rows.scores[t.origin.score], t.kind, clip)
+    weight, ones = rows.mass(), np.ones(len(x))
+    neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
+    features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
+    fit = logistic(features, neg, pos, offset=offset, start=_near(t, clip, sloped))
+    p = expit(sum((c * f for c, f in zip(fit.coef, features, strict=True)), offset + 0 * x))
+    bread = np.linalg.pinv(fit.curvature)[-1]
+    along = sum((c * f for c, f in zip(bread, features, strict=True)), np.zeros(len(x)))
+    return along * (rows.y - p)
 
 
 @once
@@ -195,23 +191,21 @@ def _ratio(rows: Rows, t: Tally, settings: Settings) -> Floats:
     return found
 
 
-def _gaps(slope: Callable[[Floats, Floats, float], tuple[Any, Any]], *bins_of: Any) -> Effects:
+def _gaps(
+    rows: Rows, t: Tally, settings: Settings, slope: Slopes, bins_of: tuple[Any, ...] = ()
+) -> Floats:
     """Of a function of the gaps of bins, fifteen of equal width unless said.
 
     `slope` gives its slopes along the sum of the residuals of each bin and along its weight, from the gaps,
     the weights of the bins and their sum.
     """
-
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        at, residual, many = _residuals(rows, t, *bins_of)
-        weight = rows.mass()
-        mass = np.bincount(at, weight, many)
-        gap = np.bincount(at, weight * residual, many) / np.where(mass > 0, mass, 1.0)
-        slopes, along = slope(gap, mass.astype(np.float64), float(mass.sum()))
-        found: Floats = slopes[at] * residual + np.broadcast_to(along, len(mass))[at]
-        return found
-
-    return made
+    at, residual, many = _residuals(rows, t, *bins_of)
+    weight = rows.mass()
+    mass = np.bincount(at, weight, many)
+    gap = np.bincount(at, weight * residual, many) / np.where(mass > 0, mass, 1.0)
+    slopes, along = slope(gap, mass.astype(np.float64), float(mass.sum()))
+    found: Floats = slopes[at] * residual + np.broadcast_to(along, len(mass))[at]
+    return found
 
 
 def _residuals(rows: Rows, t: Tally, *bins_of: Any) -> tuple[NDArray[np.int64], Floats, int]:
@@ -254,24 +248,17 @@ def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
     return found
 
 
-def _cumulated(between: bool) -> Effects:
+def _cumulated(rows: Rows, t: Tally, settings: Settings, between: bool) -> Floats:
     """Of the largest sum of residuals from the lowest score up, or of the range of these sums."""
-
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        c = chances(t)
-        weight, s = rows.mass(), rows.scores[t.origin.score]
-        p = unit(s.astype(np.float64), t.kind)
-        total = weight.sum()
-        sums = np.append(0.0, (c.pos - c.weight * c.p).cumsum()) / total
-        ends = (sums.argmin(), sums.argmax()) if between else (0, np.abs(sums).argmax())
-        first, last = sorted(int(x) for x in ends)
-        low = np.append(c.low, np.inf)
-        inside = (p >= low[first]) & (p < low[last])
-        own = np.sign(sums[last] - sums[first]) * np.where(inside, rows.y - p, 0.0)
-        found: Floats = (own - float((weight * own).sum() / total)) / total
-        return found
-
-    return made
+    c = chances(t)
+    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    sums = np.append(0.0, (c.pos - c.weight * c.p).cumsum()) / rows.mass().sum()
+    ends = (sums.argmin(), sums.argmax()) if between else (0, np.abs(sums).argmax())
+    first, last = sorted(int(x) for x in ends)
+    low = np.append(c.low, np.inf)
+    inside = (p >= low[first]) & (p < low[last])
+    own = np.sign(sums[last] - sums[first]) * np.where(inside, rows.y - p, 0.0)
+    return _of_mean(rows, own)
 
 
 def _partial(rows: Rows, t: Tally, settings: Settings) -> Floats:
@@ -288,55 +275,47 @@ def _partial(rows: Rows, t: Tally, settings: Settings) -> Floats:
     return of_cells(t, Influence(neg, pos), rows)
 
 
-def _isotonic(sign: float) -> Effects:
+def _isotonic(rows: Rows, t: Tally, settings: Settings, sign: float) -> Floats:
     """Of miscalibration, or of discrimination (sign -1): by losses beside those of the isotonic fit."""
-
-    def made(rows: Rows, t: Tally, settings: Settings) -> Floats:
-        few, weight = t.pooled, rows.mass()
-        start = pooled_runs(few.neg, few.pos)
-        down, up = (add_runs(w, start) for w in (few.neg, few.pos))
-        fit = np.repeat(up / (down + up), np.diff(start, append=len(few.score)))
-        neg, pos = charges(fit, "probability", "brier")
-        own = of_cells(t, Influence(neg, pos), rows)
-        if sign > 0:
-            losses = charges(rows.scores[t.origin.score], t.kind, "brier")
-            other = np.where(rows.y, losses[1], losses[0])
-        else:
-            q = t.positives / (t.negatives + t.positives)
-            other = np.where(rows.y, (1 - q) ** 2, q * q)
-        total = weight.sum()
-        found: Floats = (other - own - float((weight * (other - own)).sum() / total)) / total
-        return found
-
-    return made
+    few = t.pooled
+    fit = run_shares(few.neg, few.pos, pooled_runs(few.neg, few.pos))
+    neg, pos = charges(fit, "probability", "brier")
+    own = of_cells(t, Influence(neg, pos), rows)
+    if sign > 0:
+        losses = charges(rows.scores[t.origin.score], t.kind, "brier")
+        other = np.where(rows.y, losses[1], losses[0])
+    else:
+        q = t.positives / (t.negatives + t.positives)
+        other = np.where(rows.y, (1 - q) ** 2, q * q)
+    return _of_mean(rows, other - own)
 
 
 _KNOWN: dict[str, Effects] = {
-    "auroc": _auroc,
-    "average_precision": _precision(trapezoid=False),
-    "pr_trapezoid": _precision(trapezoid=True),
+    "auroc": lambda rows, t, _: of_area(rows, t),
+    "average_precision": partial(_precision, trapezoid=False),
+    "pr_trapezoid": partial(_precision, trapezoid=True),
     "smauc": _smauc,
-    "brier": _loss("brier"),
-    "log_loss": _loss("log"),
-    "spherical": _loss("spherical"),
-    "calibration_slope": _coefficient(sloped=True),
-    "calibration_intercept": _coefficient(sloped=False),
+    "brier": partial(_loss, loss="brier"),
+    "log_loss": partial(_loss, loss="log"),
+    "spherical": partial(_loss, loss="spherical"),
+    "calibration_slope": partial(_coefficient, sloped=True),
+    "calibration_intercept": partial(_coefficient, sloped=False),
     "oe_ratio": _ratio,
-    "ece": _gaps(_mean_gap),
-    "max_ce": _gaps(_largest_gap),
-    "ce_l2_debiased": _gaps(_square_gap),
+    "ece": partial(_gaps, slope=_mean_gap),
+    "max_ce": partial(_gaps, slope=_largest_gap),
+    "ce_l2_debiased": partial(_gaps, slope=_square_gap),
     "ks": _ks,
     # whose own cells and kernels are about as wide
-    "ece_sweep": _gaps(_mean_gap, 20, "mass"),
-    "smece": _gaps(_mean_gap, 20, "mass"),
-    "ce_variational": _gaps(_mean_gap, 20, "mass"),
-    **dict.fromkeys(("ici", "e50", "e90"), _gaps(_mean_gap, 5, "mass")),
-    "ecce_mad": _cumulated(between=False),
-    "ecce_range": _cumulated(between=True),
+    "ece_sweep": partial(_gaps, slope=_mean_gap, bins_of=(20, "mass")),
+    "smece": partial(_gaps, slope=_mean_gap, bins_of=(20, "mass")),
+    "ce_variational": partial(_gaps, slope=_mean_gap, bins_of=(20, "mass")),
+    **dict.fromkeys(("ici", "e50", "e90"), partial(_gaps, slope=_mean_gap, bins_of=(5, "mass"))),
+    "ecce_mad": partial(_cumulated, between=False),
+    "ecce_range": partial(_cumulated, between=True),
     "partial_auroc": _partial,
-    "mcb_crossfit": _isotonic(1.0),
-    "mcb": _isotonic(1.0),
-    "dsc": _isotonic(-1.0),
+    "mcb_crossfit": partial(_isotonic, sign=1.0),
+    "mcb": partial(_isotonic, sign=1.0),
+    "dsc": partial(_isotonic, sign=-1.0),
 }
 
 
@@ -357,7 +336,7 @@ def left_out(
         if t.coarse is None:
             return np.asarray(m.replicated(t, *_without(rows, t, group, groups)))
     for g in range(groups):
-        t = Tally.of_rows(chosen(rows, group != g), name)
+        t = Tally.of_rows(rows.at(group != g), name)
         of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
         values.append(m.under(settings, of).value)
     return np.array(values)
@@ -375,11 +354,6 @@ def _without(rows: Rows, t: Tally, group: NDArray[np.int64], groups: int) -> lis
     return found
 
 
-def chosen(rows: Rows, which: Any) -> Rows:
-    """Some of the rows."""
-    return rows.at(which)
-
-
 def together(
     m: Measure, rows: Rows, tallies: Sequence[Tally], settings: Settings, by: Any = None
 ) -> float:
@@ -393,7 +367,7 @@ def together(
     moved = [effects(m, rows, t, settings) for t in tallies]
     if any(x is None for x in moved):
         some = slice(None, None, -(-len(rows) // MOST)) if by is None else slice(None)
-        few = chosen(rows, some)
+        few = rows.at(some)
         group = dealt(few, seed=settings["seed"], by=by)
         found = [left_out(m, few, t.origin.score, settings, group) for t in tallies]
         both = ~np.isnan(found[0] + found[1])
@@ -422,7 +396,7 @@ def _thin(rows: Rows) -> tuple[Rows, Floats]:
         step = -(-len(there) // MANY) if len(there) else 1
         at.append(there[step // 2 :: step])
         times.append(np.full(len(at[-1]), float(step)))
-    few, many = chosen(rows, np.concatenate(at)), np.concatenate(times)
+    few, many = rows.at(np.concatenate(at)), np.concatenate(times)
     weight = np.ones(len(few)) if few.weight is None else few.weight
     return replace(few, weight=weight * many), many
 

@@ -239,14 +239,9 @@ def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
 
 
 def inverted(
-    noise: Gaps,
-    statistic: Statistic,
-    level: float,
-    *,
-    size: Statistic | None = None,
-    value: float | None = None,
-    expected: float | None = None,
-) -> Inverted:
+    noise: Gaps, statistic: Statistic, level: float, *, size: Statistic | None = None,
+    value: float | None = None, expected: float | None = None,
+) -> Inverted:  # fmt: skip
     """The statistic of the gaps seen, with interval, expected value and p-value.
 
     `size` is the error itself, as a function of gaps without noise, where the statistic corrects for

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns import Kind
 from scorewise.inference.scales import freedom
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import why_open
@@ -239,22 +240,21 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
         neg, pos = neg2, pos2 = [c.astype(np.float64) for c in (t.neg, t.pos)]
         if t.neg2 is not t.neg:
             neg2, pos2 = (c.astype(np.float64) for c in (t.neg2, t.pos2))
-        columns = neg, pos, neg2, pos2
-        if t.kind == "logit":
-            return LogOdds(t.score.astype(np.float64), *columns)
-        return LogOdds(_logit(t.score.astype(np.float64), clip), *columns)
+        return LogOdds(odds_of(t.score, t.kind, clip), neg, pos, neg2, pos2)
     c = chances(t)
     share = c.pos / c.weight
     neg, pos = neg2, pos2 = c.weight - c.pos, c.pos
     if c.weighted:
         neg2, pos2 = c.squares * (1 - share), c.squares * share
-    sides = neg, pos, neg2, pos2
-    return LogOdds(_logit(np.clip(c.p, 0.0, 1.0), clip), *sides)
+    return LogOdds(odds_of(np.clip(c.p, 0.0, 1.0), "probability", clip), neg, pos, neg2, pos2)
 
 
-def _logit(p: Floats, clip: float | None) -> Floats:
-    odds: Floats = logit(p if clip is None else np.clip(p, clip, 1 - clip))
-    return odds
+def odds_of(score: Any, kind: Kind, clip: float | None) -> Floats:
+    """Scores as log-odds; probabilities may be held a clip away from 0 and 1."""
+    s: Floats = score.astype(np.float64)
+    if kind != "logit":
+        s = logit(s if clip is None else np.clip(s, clip, 1 - clip))
+    return s
 
 
 def in_the_large(c: LogOdds) -> Coefficient | None:

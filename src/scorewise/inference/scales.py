@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scorewise.checks import check
 from scorewise.estimate import Estimate
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import unit
+from scorewise.tallies.losses import expit_of, unit
 from scorewise.tallies.smroc import class_sums
 from scorewise.tallies.sorting import Numbers
 
@@ -252,13 +252,7 @@ def wald(value: float, se: float, level: float, scale: Scale) -> tuple[float, fl
         centre, reach = math.atanh(value), reach / (1 - value * value)
         return math.tanh(centre - reach), math.tanh(centre + reach)
     centre, reach = math.log(value / (1 - value)), reach / (value * (1 - value))
-    return _chance(centre - reach), _chance(centre + reach)
-
-
-def _chance(x: float) -> float:
-    """`tallies.losses.expit` of one number, ten times as fast."""
-    e = math.exp(-abs(x))
-    return (1.0 if x >= 0 else e) / (1.0 + e)
+    return expit_of(centre - reach), expit_of(centre + reach)
 
 
 def mean_score(t: Tally, *, level: float = 0.95) -> Estimate:

@@ -17,9 +17,9 @@ from scorewise.inference.resampling import bootstrap_cells
 from scorewise.inference.scales import Spread, effective, one_row, pooled_spread
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.formulas import auroc, median, outranked, placed
+from scorewise.tallies.formulas import auroc, outranked, placed
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import HAIR, Midpoint, climbs, crossings
+from scorewise.tallies.smroc import HAIR, Midpoint, climbs, crossings, midpoints
 from scorewise.tallies.sorting import inner
 
 _CELLS, _REPLICATES = 256, 400
@@ -133,11 +133,8 @@ def smooth_replicates(t: Tally, rule: Literal["median", "crossing"], *, seed: in
     s = unit(few.score, few.kind)
 
     def areas(neg: Floats, pos: Floats) -> Floats:
-        middles = (
-            crossings(few, neg, pos)
-            if rule == "crossing"
-            else (median(s, neg) + median(s, pos)) / 2
-        )
+        crossed = rule == "crossing"
+        middles = crossings(few, neg, pos) if crossed else midpoints(s, neg, pos, "median")
         climb, run = climbs(s, neg, pos, middles)
         return np.where(np.isnan(middles), np.nan, auroc(run, climb))
 

@@ -16,7 +16,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.clusters import cluster_gap, cluster_mean, widened_mean
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import effective, limits, pooled_spread, student_chance, wald
-from scorewise.inference.shares import matched_difference, sign_test, wilson_of_cells
+from scorewise.inference.shares import matched_difference, share_of_cells, sign_test
 from scorewise.judging.kappas import Term, clustered_kappa, combined, kappa_of, why_no_kappa
 from scorewise.judging.reading import Codes, Panel
 from scorewise.show.estimates import EstimateField, ShareOrNaN
@@ -93,7 +93,7 @@ def _share(c: Confusion, hit: Bools, miss: Bools, level: float, why: str) -> Est
     w, w2 = c.weight.astype(float), c.weight2.astype(float)
     if not w[hit | miss].any():
         return Estimate.undefined(why, level)
-    return Estimate(*wilson_of_cells(w, w2, hit, miss, level), level, "Wilson")
+    return Estimate(*share_of_cells(w, w2, hit, miss, level), level, "Wilson")
 
 
 # A judge that grades: whether it grades higher or lower than the truth, how far off, in which order.
@@ -139,7 +139,7 @@ def grades(panel: Panel, judge: str, scale: Scale, level: float) -> Grades | Non
         same=same / total,
         lower=less / total,
         p=sign_test(more, less, more2, less2),
-        near=Estimate(*wilson_of_cells(w, w2, near, ~near, level), level, "Wilson"),
+        near=Estimate(*share_of_cells(w, w2, near, ~near, level), level, "Wilson"),
         step=step,
         ranks=spearman(w, w2, value, level),
     )

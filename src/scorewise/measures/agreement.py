@@ -15,7 +15,7 @@ packages give, which fails where items are few or a category is rare.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -47,17 +47,20 @@ SIGNED = (-1.0, 1.0)
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
+class How(TypedDict, total=False):
+    """Options that all coefficients have; `replicates` and `seed` are those of the bootstrap."""
+
+    weights: Weights
+    interval: Interval
+    replicates: int
+    level: float
+    seed: int
+
+
 def judged(
-    r: Ratings,
-    name: str,
-    weights: Weights,
-    interval: Interval,
-    replicates: int,
-    level: float,
-    seed: int,
-    *,
-    note: str | None = None,
-) -> Estimate:
+    r: Ratings, name: str, *, weights: Weights = None, interval: Interval = "formula",
+    replicates: int = 1000, level: float = 0.95, seed: int = 0, note: str | None = None,
+) -> Estimate:  # fmt: skip
     """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
     z(level)  # refuses an invalid level
     one_of("interval", interval, get_args(Interval))
@@ -114,10 +117,7 @@ def weighted(r: Ratings, weights: Any) -> str:
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
-def krippendorff_alpha(
-    r: Ratings, *, metric: Metric | None = None, weights: Weights = None,
-    interval: Interval = "formula", replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def krippendorff_alpha(r: Ratings, *, metric: Metric | None = None, **how: Unpack[How]) -> Estimate:
     """Agreement beyond chance, where chance shuffles the ratings over all items.
 
     1 - observed / expected disagreement over all pairs of ratings of one item and of the whole table,
@@ -130,6 +130,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.124, 0.635]
     """
+    weights = how.get("weights")
     if metric is not None:
         one_of("metric", metric, tuple(METRICS))
     if metric is not None and weights is not None:
@@ -137,15 +138,12 @@ def krippendorff_alpha(
     note = None
     if weights is None:
         scale = metric or r.scale
-        weights, note = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
-    return judged(r, "krippendorff_alpha", weights, interval, replicates, level, seed, note=note)
+        how["weights"], note = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
+    return judged(r, "krippendorff_alpha", note=note, **how)
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
-def percent_agreement(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def percent_agreement(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Share of agreeing pairs of ratings, the mean over items.
 
     Wilson's interval (of more than two raters or with weights, for as many items as would be as uncertain),
@@ -154,14 +152,11 @@ def percent_agreement(
     >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
     0.700 [0.562, 0.809]
     """
-    return judged(r, "percent_agreement", weights, interval, replicates, level, seed)
+    return judged(r, "percent_agreement", **how)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Fleiss' kappa")
-def fleiss_kappa(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def fleiss_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement beyond chance, given the category shares of all raters together.
 
     (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
@@ -171,14 +166,11 @@ def fleiss_kappa(
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(r, "fleiss_kappa", weights, interval, replicates, level, seed)
+    return judged(r, "fleiss_kappa", **how)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Conger's kappa")
-def conger_kappa(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def conger_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement beyond chance, given each rater's own category shares.
 
     (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
@@ -189,14 +181,11 @@ def conger_kappa(
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.129, 0.632]
     """
-    return judged(r, "conger_kappa", weights, interval, replicates, level, seed)
+    return judged(r, "conger_kappa", **how)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Gwet's AC1")
-def gwet_ac(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def gwet_ac(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement beyond chance, where only items that are hard to rate are rated at random.
 
     (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
@@ -207,16 +196,12 @@ def gwet_ac(
     >>> gwet_ac(Ratings.of_table([[20, 5], [10, 15]]))
     0.406 [0.130, 0.640]
     """
-    plain = named(r, weights) == "identity"
-    note = "; AC1" if plain else f"; AC2{weighted(r, weights)}"
-    return judged(r, "gwet_ac", weights, interval, replicates, level, seed, note=note)
+    note = weighted(r, how.get("weights"))
+    return judged(r, "gwet_ac", note=f"; AC2{note}" if note else "; AC1", **how)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")
-def brennan_prediger(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def brennan_prediger(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement beyond chance, where all categories are equally likely (PABAK for two categories).
 
     (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
@@ -226,14 +211,11 @@ def brennan_prediger(
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.125, 0.618]
     """
-    return judged(r, "brennan_prediger", weights, interval, replicates, level, seed)
+    return judged(r, "brennan_prediger", **how)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Cohen's kappa")
-def cohen_kappa(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def cohen_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement of two raters beyond chance, given each rater's own category shares.
 
     (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). p tests independence with
@@ -245,14 +227,11 @@ def cohen_kappa(
     >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
     0.400 [0.151, 0.649]
     """
-    return judged(r, "cohen_kappa", weights, interval, replicates, level, seed)
+    return judged(r, "cohen_kappa", **how)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Scott's pi")
-def scott_pi(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def scott_pi(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Agreement of two raters beyond chance, given their pooled category shares.
 
     (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
@@ -262,14 +241,11 @@ def scott_pi(
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(r, "scott_pi", weights, interval, replicates, level, seed)
+    return judged(r, "scott_pi", **how)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Light's kappa")
-def light_kappa(
-    r: Ratings, *, weights: Weights = None, interval: Interval = "formula",
-    replicates: int = 1000, level: float = 0.95, seed: int = 0,
-) -> Estimate:  # fmt: skip
+def light_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     """Cohen's kappa, the mean over all pairs of raters.
 
     Each pair over the items that both rated (Light 1971). p tests that raters are independent. Score
@@ -278,7 +254,7 @@ def light_kappa(
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
     0.482 [0.002, 0.899]
     """
-    return judged(r, "light_kappa", weights, interval, replicates, level, seed)
+    return judged(r, "light_kappa", **how)
 
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")

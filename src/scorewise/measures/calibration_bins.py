@@ -186,14 +186,9 @@ class Error:
     """
 
     def __init__(
-        self,
-        c: Chances,
-        norm: float,
-        off: Floats | None = None,
-        *,
-        root: bool = True,
+        self, c: Chances, norm: float, off: Floats | None = None, *, root: bool = True,
         debiased: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._cells, self._norm, self._root, self.debiased = c, norm, root, debiased
         self._off = off if off is not None and off.any() else None
 

@@ -70,9 +70,8 @@ def classwise_ece(
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     parts = [binned(t.one(c), bins, binning, convention) for c in t.classes]
-    names = ("low", "weight", "squares", "pos", "sum", "noise")
-    columns: dict[str, Any] = {n: np.concatenate([getattr(c, n) for c in parts]) for n in names}
-    cells = Chances(**columns, weighted=parts[0].weighted)
+    columns: Any = map(np.concatenate, zip(*(c.columns for c in parts), strict=True))
+    cells = Chances(*columns, parts[0].weighted)
     size, s = Error(cells, norm).whole(), drawing.enough_rows(t)
     many = drawing.class_replicates(s, len(cells), _MOST)
     if not many:

@@ -21,14 +21,13 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference import tables
 from scorewise.inference.scales import effective_rows
-from scorewise.inference.shares import Share, combine, exact, ratio, wilson, wilson_of_cells
+from scorewise.inference.shares import Share, combine, exact, ratio, share_of_cells, wilson
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import MEASURES, measure
 from scorewise.tallies import ClassTally, Confusion, Ratings
-from scorewise.tallies.formulas import DECISIONS
+from scorewise.tallies.formulas import DECISIONS, FN, FP, SHARES, TN, TP
 from scorewise.tallies.formulas import f_beta as f_formula
 
-TP, FP, FN, TN = range(4)
 # the cells in which a measure needs something, under the reason if there is nothing
 NEEDS = {
     "no rows": (TP, FP, FN, TN),
@@ -38,14 +37,14 @@ NEEDS = {
     "nothing is called negative": (FN, TN),
     "no positives, and nothing is called positive": (TP, FP, FN),
 }
-# the cells of a share, those of the rest, and why there is none
-SHARES = {
-    "accuracy": ((TP, TN), (FP, FN), "no rows"),
-    "sensitivity": ((TP,), (FN,), "no positives"),
-    "specificity": ((TN,), (FP,), "no negatives"),
-    "precision": ((TP,), (FP,), "nothing is called positive"),
-    "npv": ((TN,), (FN,), "nothing is called negative"),
-    "jaccard": ((TP,), (FN, FP), "no positives, and nothing is called positive"),
+# why there is no such share
+NONE = {
+    "accuracy": "no rows",
+    "sensitivity": "no positives",
+    "specificity": "no negatives",
+    "precision": "nothing is called positive",
+    "npv": "nothing is called negative",
+    "jaccard": "no positives, and nothing is called positive",
 }
 RATES, VALUES = ("sensitivity", "specificity"), ("precision", "npv")
 SIGNED, POSITIVE = (-1.0, 1.0), (0.0, math.inf)
@@ -126,16 +125,18 @@ def _judged(
 
 def _of_share(c: Confusion, name: str, level: float, baseline: float) -> Estimate:
     """One of the SHARES, with its Wilson interval."""
-    hit, miss, none = SHARES[name]
-    if why := lacking(c, none):
+    if why := lacking(c, NONE[name]):
         return Estimate.undefined(why, level)
-    return _judged(c, name, share(c, hit, miss, level)[1:], level, "Wilson", baseline)
+    return _judged(c, name, share(c, *SHARES[name], level)[1:], level, "Wilson", baseline)
 
 
 def _two(c: Confusion, names: tuple[str, str], level: float) -> tuple[Share, Share] | str:
     """Two independent SHARES, or why there are none."""
-    (a, b, none_first), (x, y, none_second) = (SHARES[name] for name in names)
-    return lacking(c, none_first, none_second) or (share(c, a, b, level), share(c, x, y, level))
+    first, second = names
+    return lacking(c, NONE[first], NONE[second]) or (
+        share(c, *SHARES[first], level),
+        share(c, *SHARES[second], level),
+    )
 
 
 def _of_two(
@@ -169,7 +170,7 @@ def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     if why := no_rows(c):
         return Estimate.undefined(why, level)
     table, right = c.confusion, np.eye(len(c.classes), dtype=bool)
-    seen = wilson_of_cells(table.weight, table.weight2, right, ~right, level)
+    seen = share_of_cells(table.weight, table.weight2, right, ~right, level)
     return Estimate(*seen, level, "Wilson", baseline=max(shares(c)))
 
 
@@ -247,7 +248,7 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     """
     if not 0 < beta < math.inf:
         raise BadInput(f"beta is {beta}; it must be positive, such as 2")
-    if why := lacking(c, SHARES["jaccard"][2]):
+    if why := lacking(c, NONE["jaccard"]):
         return Estimate.undefined(why, level)
     b2, p = beta**2, prevalence(c)
     return judged(
@@ -271,7 +272,7 @@ def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
         return float((1 + b2) / (1 + b2 + errors))
 
     with np.errstate(all="ignore"):
-        overlap = np.array(share(c, *SHARES["jaccard"][:2], level))
+        overlap = np.array(share(c, *SHARES["jaccard"], level))
         usual, many, few = (1 - overlap) / overlap
         if not usual:  # there are no errors, of either kind
             return f(many * max(1.0, b2)), 1.0
@@ -427,7 +428,7 @@ def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
             limits = tables.mcc_limits(table, level)
             return Estimate.within(SIGNED, value, *limits, level, "Wilson, delta", baseline=0.0)
         c = c.confusion
-    if why := lacking(c, *(SHARES[name][2] for name in (*RATES, *VALUES))):
+    if why := lacking(c, *(NONE[name] for name in (*RATES, *VALUES))):
         return Estimate.undefined(why, level)
     by_table, by_shares = tables.delta(DECISIONS["mcc"], c, level, "atanh"), _by_shares(c, level)
     limits = min(by_table[0], by_shares[0]), max(by_table[1], by_shares[1])
@@ -437,7 +438,7 @@ def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
 def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
     """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
     prevalent = share(c, (TP, FN), (FP, TN), level)
-    ends = np.array([prevalent, *(share(c, *SHARES[name][:2], level) for name in RATES)])
+    ends = np.array([prevalent, *(share(c, *SHARES[name], level) for name in RATES)])
     tried = np.tile(ends[:, 0], (3, 2, 1))
     tried[range(3), :, range(3)] = ends[:, 1:]
     p, hit, right = np.vstack((ends[:, 0], tried.reshape(6, 3))).T
@@ -484,7 +485,7 @@ def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
     3.333 [1.235, 8.997]
     """
     infinite = "" if c.fp and c.fn else "infinite: no false positives or no false negatives"
-    if why := lacking(c, *(SHARES[name][2] for name in (*RATES, *VALUES))) or infinite:
+    if why := lacking(c, *(NONE[name] for name in (*RATES, *VALUES))) or infinite:
         return Estimate.undefined(why, level)
     limits = tables.delta(DECISIONS["dor"], c, level, "log")
     return _judged(c, "dor", limits, level, "Woolf, log", 1.0)

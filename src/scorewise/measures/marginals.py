@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,23 +34,7 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.765, 2.0, 0.00103)
     """
-    z(level)
-    if why := why_no_table(r):
-        return Estimate.undefined(why, level)
-    c = _mixed(r)
-    if not len(c.gap):
-        return Estimate(0.0, level=level, expected=0.0, p=1.0)
-    uneven = Estimate.undefined("the weights are too uneven for floating point", level)
-    if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
-        return uneven
-    kept = _all_but_one(c)
-    many = len(r.categories)
-    difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
-    try:
-        solved = _solved(c, kept, difference)
-    except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
-        return uneven
-    return _chi_squared(max(0.0, float((difference * solved).sum())), len(kept), level)
+    return _tested(r, level, _off_margins)
 
 
 @measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Bowker")
@@ -64,11 +49,7 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.769, 3.0, 0.00324)
     """
-    z(level)
-    if why := why_no_table(r):
-        return Estimate.undefined(why, level)
-    c = _mixed(r)
-    return _chi_squared(float((c.gap**2 / c.both).sum()), len(c.gap), level)
+    return _tested(r, level, lambda c, _: (float((c.gap**2 / c.both).sum()), len(c.gap)))
 
 
 @measure(
@@ -139,6 +120,38 @@ def _mixed(r: Ratings) -> _Mixed:
     return _Mixed(*np.divmod(pair[used], many), gap[used], both[used])
 
 
+def _tested(
+    r: Ratings, level: float, statistic: Callable[[_Mixed, int], tuple[float, int] | None]
+) -> Estimate:
+    """A chi-squared statistic and its degrees of freedom, of what is mixed up of so many categories."""
+    from scipy.special import chdtrc
+
+    z(level)
+    if why := why_no_table(r):
+        return Estimate.undefined(why, level)
+    found = statistic(_mixed(r), len(r.categories))
+    if found is None:
+        return Estimate.undefined("the weights are too uneven for floating point", level)
+    value, df = found
+    p = float(chdtrc(df, value)) if df else 1.0
+    return Estimate(value, level=level, expected=float(df), p=p)
+
+
+def _off_margins(c: _Mixed, many: int) -> tuple[float, int] | None:
+    """How far apart the margins are, by their covariance; None where floats cannot tell."""
+    if not len(c.gap):
+        return 0.0, 0
+    if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
+        return None
+    kept = _all_but_one(c)
+    difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
+    try:
+        solved = _solved(c, kept, difference)
+    except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
+        return None
+    return max(0.0, float((difference * solved).sum())), len(kept)
+
+
 def _all_but_one(c: _Mixed) -> Ints:
     """All categories that are mixed up but the first of each group that is linked by that."""
     from scipy.sparse import coo_array
@@ -177,13 +190,6 @@ def _solved(c: _Mixed, kept: Ints, difference: Floats) -> Floats:
     )  # fmt: skip
     found: Floats = sparse.solve(difference)
     return found
-
-
-def _chi_squared(value: float, df: int, level: float) -> Estimate:
-    from scipy.special import chdtrc
-
-    p = float(chdtrc(df, value)) if df else 1.0
-    return Estimate(value, level=level, expected=float(df), p=p)
 
 
 def _index(

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import gammaln
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.inference.clusters import deal_classes
 from scorewise.models.validation import Classifier
+from scorewise.tallies.losses import expit
 
 _NUMBERS = 50_000  # features of neighbours that are looked at together
 _LOWEST, _MARGIN = 0.005, 5.0  # of the background: a quantile of training rows, and how far below
@@ -165,7 +166,7 @@ def background(nearness: Floats, stand_for: Floats | None = None) -> Floats:
 
 def far(nearness: Floats, background: Floats) -> Floats:
     """Share of the background in a row's density: 0 amid the training data, 1 far from it."""
-    return np.asarray(expit((background - nearness).max(axis=1)))
+    return expit((background - nearness).max(axis=1))
 
 
 def score(nearness: Floats, background: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -222,8 +222,7 @@ class _Rows:
         return replace(part, weight=part.weight * stand_for), places, stand_for
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(NamedTuple):
     """What a committee says of rows: log posteriors and kernel sums by network, one nearness."""
 
     log_network: Floats

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Vector, array, vector
+from scorewise.columns.vectors import Vector, array, is_float, vector
 from scorewise.errors import BadInput
 
 _DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
@@ -121,7 +121,7 @@ def check_numeric(x: Any, way_out: str) -> None:
     for name, values in _not_numeric(x):
         check_no_dates(values, name)
         for value in values:
-            if isinstance(value, str | bytes) and not _is_number(value):
+            if isinstance(value, str | bytes) and not is_float(value):
                 raise BadInput(f"{name} holds {value!r}, and {way_out}")
 
 
@@ -154,14 +154,6 @@ def _not_numeric(x: Any) -> Iterator[tuple[str, list[Any]]]:
         if values.dtype.kind in "OUSMm" and values.size:
             for i, cells in enumerate(values.reshape(len(values), -1).T):
                 yield f"column {i}", list(cells)
-
-
-def _is_number(word: str | bytes) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def class_codes(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Ints]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.agreeing import Agreement
@@ -23,6 +23,7 @@ from scorewise.judging import items_needed
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
 from scorewise.tallies import Tally
 from scorewise.tallies.formulas import placed
+from scorewise.tallies.losses import expit
 
 GRID = 4000  # scores of each class that stand for all
 PAIRS = 20_000  # rows of each class, scored by two models, that stand for all

@@ -23,7 +23,7 @@ from scorewise.show.data import SeenRecord
 from scorewise.show.document import sealed, to_dict
 from scorewise.show.fields import Count, Record, Word, means
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import softmax
+from scorewise.tallies.losses import class_unit, softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
 
 MOST = 10**7  # rows of several classes
@@ -140,7 +140,7 @@ class Table:
                 )  # fmt: skip
             kept = np.repeat(kept, rows.count[kept])
         scores, w = rows.scores[kept], w[kept]
-        p = softmax(scores) if rows.kind == "logit" else scores
+        p = class_unit(scores, rows.kind)
         total = float(w.sum())
         row = float((w * w).sum()) / total if total else 1.0
         x, cluster = log_probabilities(scores, rows.kind, clip), rows.cluster

@@ -38,7 +38,7 @@ DOCUMENTS = {
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
     "plan": "scorewise.planning.document:PlanDocument",
-    "show": "scorewise.tallying.document:TallyDocument",
+    "show": "scorewise.tallying.verbs:TallyDocument",
     "raters": "scorewise.inspection.document:RatersDocument",
     "report": "scorewise.reporting.document:ReportDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",

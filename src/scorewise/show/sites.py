@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from scorewise.estimate import Estimate, number
-from scorewise.inference.random_effects import pooled
+from scorewise.inference.clusters import pooled
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
 from scorewise.show.estimates import OfMeasure

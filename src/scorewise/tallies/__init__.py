@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.distinct import RowTally
 from scorewise.tallies.ratings import Ratings
-from scorewise.tallies.sets import TallySet
+from scorewise.tallies.sets import RowTally, TallySet
 from scorewise.tallies.tally import Tally
 
 __all__ = ["ClassTally", "Confusion", "Ratings", "RowTally", "Tally", "TallySet"]

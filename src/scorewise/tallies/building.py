@@ -11,9 +11,9 @@ import numpy as np
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.columns.grouping import intersections
-from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, probability_edges
+from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, grid_of, probability_edges
 from scorewise.tallies.exact import BITS, LIMBS, from_limbs, rest_of
-from scorewise.tallies.losses import CLIP, LOSSES, NOTHING, Loss, Moments, charge
+from scorewise.tallies.losses import LOSSES, NOTHING, Loss, Moments, charge, clipped
 from scorewise.tallies.sets import Key
 from scorewise.tallies.sorting import add_runs, on_threads
 from scorewise.tallies.tally import Tally
@@ -48,11 +48,6 @@ class Budget:
         """Take the grid that suits the scores, where there are too many of them."""
         if self.grid is None and cells > self.scores(weighted):
             self.grid, self.overrun = grid_of(kind), True
-
-
-def grid_of(kind: Kind) -> Grid:
-    """The grid that suits a kind of scores."""
-    return "probability" if kind == "probability" else "relative"
 
 
 @dataclass
@@ -314,7 +309,7 @@ def _losses(s: Floats, many: Any, positive: bool) -> dict[Loss, Moments]:
     log = charge(s, "probability", "log", positive)
     found: dict[Loss, Floats] = {
         "log": log,
-        "log clipped": np.clip(log, -np.log1p(-CLIP), -np.log(CLIP)),
+        "log clipped": clipped(log),
         "brier": charge(s, "probability", "brier", positive),
         "spherical": charge(s, "probability", "spherical", positive),
     }

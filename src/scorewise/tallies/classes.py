@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scorewise.columns import Kind, Missing
 from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
 from scorewise.columns.labels import REST
 from scorewise.errors import BadInput, Option
+from scorewise.tallies.coarse import Stored
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence
 from scorewise.tallies.losses import (
@@ -22,8 +22,8 @@ from scorewise.tallies.losses import (
     ClassLoss,
     Moments,
     class_charges,
+    class_unit,
     log_of_truth,
-    softmax,
 )
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally, origin_of
@@ -32,7 +32,7 @@ RIGHT = {"positive": "correct", "negative": "wrong"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassTally:
+class ClassTally(Stored):
     """Labels against scores of several classes, part by part; `a + b` merges each part.
 
     `confusion` has the decisions (the class of the highest score, of equal ones the first), `top` the
@@ -66,17 +66,10 @@ class ClassTally:
 
     @classmethod
     def of(
-        cls,
-        y: Any,
-        scores: Any,
-        *,
-        classes: Sequence[Any] | None = None,
-        kind: ClassKind | None = None,
-        weight: Any = None,
-        count: Any = None,
-        missing: Missing = "refuse",
-        confidence: Rule | Any = "max",
-    ) -> ClassTally:
+        cls, y: Any, scores: Any, *, classes: Sequence[Any] | None = None,
+        kind: ClassKind | None = None, weight: Any = None, count: Any = None,
+        missing: Missing = "refuse", confidence: Rule | Any = "max",
+    ) -> ClassTally:  # fmt: skip
         """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
 
         `confidence` is "max", "margin", "entropy" or "energy", or a column of your own.
@@ -90,17 +83,10 @@ class ClassTally:
 
     @classmethod
     def of_decisions(
-        cls,
-        y: Any,
-        predicted: Any,
-        confidence: Any,
-        *,
-        classes: Sequence[Any] | None = None,
-        kind: Kind | None = None,
-        weight: Any = None,
-        count: Any = None,
+        cls, y: Any, predicted: Any, confidence: Any, *, classes: Sequence[Any] | None = None,
+        kind: Kind | None = None, weight: Any = None, count: Any = None,
         missing: Missing = "refuse",
-    ) -> ClassTally:
+    ) -> ClassTally:  # fmt: skip
         """The tally of labels and decisions with the confidence in each; see `decided_rows`.
 
         >>> t = ClassTally.of_decisions(["a", "b", "b"], ["a", "b", "c"], [0.9, 0.8, 0.4])
@@ -129,7 +115,7 @@ class ClassTally:
         """The tally of checked rows."""
         mass, k = Mass.of(rows), len(rows.classes)
         y, scores = rows.y, rows.scores
-        p = softmax(scores) if rows.kind == "logit" else scores
+        p = class_unit(scores, rows.kind)
         called, origin = scores.argmax(1), origin_of(rows, "max", sources, **RIGHT)
 
         def against(values: Floats, kind: Kind, score: str) -> Tally:
@@ -284,19 +270,6 @@ class ClassTally:
             tuple(a + b for a, b in zip(self.each, other.each, strict=True)), losses, joint,
             self.rule if self.rule == other.rule else "", self.ordered and other.ordered,
         )  # fmt: skip
-
-    def save(self, path: str | Path) -> None:
-        """Write one Parquet file; `ClassTally.load` reads it."""
-        from scorewise.tallies.store import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> ClassTally:
-        """Read a saved tally of several classes."""
-        from scorewise.tallies.store import load_classes
-
-        return load_classes(Path(path))
 
     def __eq__(self, other: object) -> bool:
         """Whether all parts are the same; sums of losses may differ by rounding."""

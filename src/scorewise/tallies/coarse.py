@@ -10,10 +10,13 @@ of their own. `relative`: the leading bits of the float, 1,024 cells an octave, 
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +39,30 @@ from scorewise.tallies.sorting import (
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
 
-
-import hashlib
-import os
-from pathlib import Path
-from typing import NamedTuple
-
 Grid = Literal["probability", "relative"]
 EQUAL_CELLS = 55_440
 _DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
 ByClass = Floats  # shape (2, K): row 0 the negatives, row 1 the positives
 _PIECE = 1 << 20
 _PIECES = 64
+
+
+class Stored:
+    """A tally that is written to one small Parquet file, and read from it again."""
+
+    def save(self, path: str | Path) -> None:
+        """Write one file; `load` reads it."""
+        from scorewise.tallies.store import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """What `save` wrote; refused where it is of another kind, of another version or damaged."""
+        from scorewise.tallies.store import load
+
+        found: Self = load(Path(path), cls)
+        return found
 
 
 @cache
@@ -66,6 +81,11 @@ def probability_edges() -> Floats:
     edges = np.unique(np.concatenate((zero, equal, finer, towards_one, [CLIP, 1.0 - CLIP])))
     edges.flags.writeable = False
     return edges
+
+
+def grid_of(kind: Kind) -> Grid:
+    """The grid that suits a kind of scores."""
+    return "probability" if kind == "probability" else "relative"
 
 
 def cell_of(score: NDArray[np.floating], grid: Grid) -> Ints:

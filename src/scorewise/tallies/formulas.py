@@ -183,6 +183,16 @@ def _parts(table: Any, apart: Floats | None) -> tuple[Any, Any, Any, Any, Any]:
     return away, (share * away).sum((-2, -1)), (row * of_row).sum(-1), of_row, of_column
 
 
+TP, FP, FN, TN = range(4)
+# of decisions that are shares: the cells that are hits, and those that are misses
+SHARES = {
+    "accuracy": ((TP, TN), (FP, FN)),
+    "sensitivity": ((TP,), (FN,)),
+    "specificity": ((TN,), (FP,)),
+    "precision": ((TP,), (FP,)),
+    "npv": ((TN,), (FN,)),
+    "jaccard": ((TP,), (FN, FP)),
+}
 # of tp, fp, fn, tn; what each means is said by the measure of that name
 DECISIONS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
     "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),

@@ -10,26 +10,23 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
-
-import numpy as np
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from scorewise.checks import one_of
 from scorewise.columns import Kind, Missing, Rows
 from scorewise.columns.csv_files import Table, start_of
 from scorewise.columns.files import open_file
+from scorewise.columns.grouping import Every, windows
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.columns.rows import Columns
 from scorewise.columns.streaming import Changed, Settled, batches, settle
-from scorewise.columns.times import Every, named, period
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.building import Budget, Builder, Totals
 from scorewise.tallies.coarse import Grid, Origin, Shard, shard_of
-from scorewise.tallies.distinct import RowTally
-from scorewise.tallies.sets import Key, TallySet
+from scorewise.tallies.sets import Key, RowTally, TallySet
 from scorewise.tallies.tally import Tally
 
 MEMORY = "1GB"
@@ -38,6 +35,7 @@ _LEAST = 1 << 16
 _PER_ROW = 64  # bytes of a row of binary columns, read at once
 _PER_BYTE = 4  # bytes of memory of a byte of text
 _LINE = 1 << 16  # bytes that tell how long lines are
+Kept = TypeVar("Kept", TallySet, RowTally)
 _PLACEHOLDER: dict[str, Any] = {
     "positive": "1",
     "negative": "0",
@@ -75,21 +73,24 @@ class Asked:
         one_of("grid", self.grid, (None, *get_args(Grid)))
         one_of("kind", self.kind, (None, *get_args(Kind)))
         one_of("missing", self.missing, get_args(Missing))
-        if (self.columns.get("time") is None) != (self.every is None):
-            raise BadInput(Option("time"), " and ", Option("every"), " belong together; pass both")
+        check_time(self.columns.get("time"), self.every)
 
     @property
     def mark(self) -> str:
         """What tells tallies of the same files apart that were asked for in another way."""
-        told = [
-            dict(self.columns),
-            self.positive,
-            self.kind,
-            self.missing,
-            self.encoding,
-            self.every,
-        ]
-        return hashlib.sha256(json.dumps([*told, self.grid], default=str).encode()).hexdigest()[:16]
+        how = self.positive, self.kind, self.missing, self.encoding, self.every, self.grid
+        return mark_of(dict(self.columns), *how)
+
+
+def check_time(time: Any, every: Every | None) -> None:
+    """Refuse a column of time without how it is cut, and the other way round."""
+    if (time is None) != (every is None):
+        raise BadInput(Option("time"), " and ", Option("every"), " belong together; pass both")
+
+
+def mark_of(*asked: Any) -> str:
+    """A fingerprint of what was asked for."""
+    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()[:16]
 
 
 class File(NamedTuple):
@@ -148,21 +149,10 @@ class Parts:
         told = json.dumps([digest, partitions(Path(file))])
         return self.folder / f"{hashlib.sha256(told.encode()).hexdigest()[:40]}-{self.mark}.tally"
 
-    def find(self, file: str | os.PathLike[str], digest: str) -> TallySet | None:
+    def find(self, file: str | os.PathLike[str], digest: str, kind: type[Kept]) -> Kept | None:
         """What an earlier run made of a file of that content, if it is whole."""
-        found = self._kept(file, digest)
-        return found if isinstance(found, TallySet) else None
-
-    def find_rows(self, file: str | os.PathLike[str], digest: str) -> RowTally | None:
-        """The same of rows whose columns stay together."""
-        found = self._kept(file, digest)
-        return found if isinstance(found, RowTally) else None
-
-    def _kept(self, file: str | os.PathLike[str], digest: str) -> Any:
-        from scorewise.tallies.store import load_any
-
         try:
-            return load_any(self._path(file, digest)) if self.resume else None
+            return kind.load(self._path(file, digest)) if self.resume else None
         except BadInput:
             return None
 
@@ -273,7 +263,7 @@ def _read(
             r.piped[file.name] = table
         elif digests:
             shard = shard_of(file.path, file.name, 0)
-            _check_once(r, shard, again)
+            check_once(r.shards, shard, again)
         made, rows, dropped = _file(r, table, shard, file.path, parts)
     except BadInput as problem:
         if not skip:
@@ -294,8 +284,9 @@ def _copied(settled: Settled) -> Settled:
     return made
 
 
-def _check_once(r: _Reading, shard: Shard, again: bool) -> None:
-    first = r.shards.get(shard.digest)
+def check_once(shards: Mapping[str, Shard], shard: Shard, again: bool) -> None:
+    """Refuse a file with the content of another."""
+    first = shards.get(shard.digest)
     if first is not None and not again:
         raise BadInput(
             f"{shard.name} has the same content as {first.name}; its rows would count twice; leave it out, "
@@ -310,7 +301,7 @@ def _file(
     a = r.asked
     if r.settled is None:
         r.settled = settle(table, a.columns, positive=a.positive, kind=a.kind, missing=a.missing)
-    kept = None if parts is None or shard is None else parts.find(path, shard.digest)
+    kept = None if parts is None or shard is None else parts.find(path, shard.digest, TallySet)
     if kept is not None:
         o = kept.origin
         t = next(iter(kept.values()))
@@ -355,21 +346,16 @@ def _windowed(rows: Rows, found: Columns, every: Every | None) -> Rows:
     """The same rows with the window of time as their last group."""
     if every is None:
         return rows
-    at = found.one("time").values
-    if at.dtype.kind != "M":
-        raise BadInput(f"'{found.name('time')}' holds numbers, which have no {every}; name dates")
-    _, first, codes = np.unique(period(at, every), return_index=True, return_inverse=True)
-    words = [named(at[i], at[i], every) for i in first.tolist()]
-    return replace(rows, groups={**rows.groups, found.name("time"): (codes, words)})
+    name = found.name("time")
+    own = {name: windows(found.one("time").values, name, every)}
+    return replace(rows, groups=rows.groups | own)
 
 
 def _made(r: _Reading, totals: Totals, listed: Sequence[File]) -> Gathered:
     """The sum of all files, and what is to be told."""
+    problems = [problem for _, problem in r.skipped]
     if r.skipped and (len(r.skipped) == len(listed) or r.settled is None):
-        problem = r.skipped[0][1]
-        raise BadInput(
-            f"none of the {len(listed):,} files can be used; the first: ", *problem.parts
-        )
+        raise none_left(len(listed), problems)
     assert r.settled is not None
     parts = totals.sums()
     if not parts:
@@ -388,30 +374,38 @@ def _made(r: _Reading, totals: Totals, listed: Sequence[File]) -> Gathered:
         positives=sum(t.origin.positives for t in parts.values()), dropped=r.dropped,
         sources=tuple(sorted(r.sources)), shards=tuple(sorted(r.shards.values())),
     )  # fmt: skip
-    notes = [*r.settled.notes, *_told(r, totals)]
-    skipped = tuple(name for name, _ in r.skipped)
-    if skipped:
-        of = "file was" if len(skipped) == 1 else "files were"
-        why = "; ".join(str(problem) for _, problem in r.skipped[:3])
-        notes.append(f"{len(skipped):,} bad {of} skipped: {why}{'; ...' * (len(skipped) > 3)}")
+    resumed, skipped = told_of(r.resumed, len(r.sources), problems)
+    notes = (*r.settled.notes, *resumed, *_overrun(r, totals), *skipped)
+    names = tuple(name for name, _ in r.skipped)
     made = TallySet(_by(r.asked, r.settled), parts, r.asked.every, origin)
-    return Gathered(made, tuple(notes), r.settled.hints, skipped, r.resumed)
+    return Gathered(made, notes, r.settled.hints, names, r.resumed)
 
 
-def _told(r: _Reading, totals: Totals) -> list[str]:
-    """What is to be said of memory and of files taken from an earlier run."""
-    notes = []
-    if r.resumed:
-        notes.append(f"{r.resumed:,} of {len(r.sources):,} files were taken from the earlier run")
-    if r.budget.overrun:
-        scores = r.budget.scores(r.settled is not None and bool(r.settled.columns.get("weight")))
-        cells = sum(total.cells for total in totals.totals.values())
-        notes.append(
-            f"more than {scores:,} distinct scores do not fit the memory of {r.asked.memory}: they are "
-            f"kept on a grid of {cells:,} cells, and what that leaves "
-            "open is told as a bound"
-        )
-    return notes
+def none_left(files: int, problems: Sequence[BadInput]) -> BadInput:
+    """That all files were skipped, and why the first was."""
+    return BadInput(f"none of the {files:,} files can be used; the first: ", *problems[0].parts)
+
+
+def told_of(resumed: int, files: int, problems: Sequence[BadInput]) -> tuple[list[str], list[str]]:
+    """Notes on files taken from an earlier run, and on those that were skipped."""
+    earlier = f"{resumed:,} of {files:,} files were taken from the earlier run"
+    of = "file was" if len(problems) == 1 else "files were"
+    why = "; ".join(map(str, problems[:3])) + "; ..." * (len(problems) > 3)
+    skipped = f"{len(problems):,} bad {of} skipped: {why}"
+    return [earlier] * bool(resumed), [skipped] * bool(problems)
+
+
+def _overrun(r: _Reading, totals: Totals) -> list[str]:
+    """A note where scores were put on a grid because of the memory."""
+    if not r.budget.overrun:
+        return []
+    scores = r.budget.scores(r.settled is not None and bool(r.settled.columns.get("weight")))
+    cells = sum(total.cells for total in totals.totals.values())
+    return [
+        f"more than {scores:,} distinct scores do not fit the memory of {r.asked.memory}: they are "
+        f"kept on a grid of {cells:,} cells, and what that leaves "
+        "open is told as a bound"
+    ]
 
 
 def listed_files(source: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from scorewise.columns.classes import ClassRows, DecidedRows
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.formulas import placed
-from scorewise.tallies.losses import Moments, softmax
+from scorewise.tallies.losses import Moments, class_unit
 from scorewise.tallies.sorting import GOLDEN, Numbers, add_runs, first_of_runs, mixed
 from scorewise.tallies.tally import masses
 
@@ -43,7 +43,7 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
             )  # fmt: skip
         top = scores.max(1)
         return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
-    p = softmax(scores) if kind == "logit" else scores
+    p = class_unit(scores, kind)
     if rule == "max":
         # of probabilities that add up to 1 within rounding, one may lie slightly above it
         return np.minimum(p.max(1), 1.0), "probability"

@@ -66,6 +66,12 @@ def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(z >= 0, 1.0, e) / (1.0 + e)
 
 
+def expit_of(z: float) -> float:
+    """The same of one number, ten times as fast."""
+    e = math.exp(-abs(z))
+    return (1.0 if z >= 0 else e) / (1.0 + e)
+
+
 def logit(p: Any) -> Any:
     """The log-odds of probabilities, infinite at 0 and 1.
 
@@ -115,9 +121,12 @@ def charge(
         with np.errstate(divide="ignore"):
             found = np.log1p(-s) if small else np.log(s if positive else 1.0 - s)
         np.subtract(0.0, found, out=found)  # not -0.0
-    if loss == "log clipped":
-        found = np.clip(found, -np.log1p(-clip), -np.log(clip))
-    return found
+    return clipped(found, clip) if loss == "log clipped" else found
+
+
+def clipped(log: Floats, clip: float = CLIP) -> Floats:
+    """Log losses as if probabilities were held so far away from 0 and 1."""
+    return np.clip(log, -np.log1p(-clip), -np.log(clip))
 
 
 def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
@@ -150,6 +159,11 @@ def softmax(z: Floats) -> Floats:
     return total
 
 
+def class_unit(scores: Floats, kind: str) -> Floats:
+    """Scores of several classes as probabilities: as they are, or those of rows of logits."""
+    return softmax(scores) if kind == "logit" else scores
+
+
 def log_of_truth(y: NDArray[np.int64], scores: Floats, kind: str) -> Floats:
     """The logarithm of the probability given to what happened; of logits without rounding to 0."""
     at = scores[np.arange(len(y)), y]
@@ -174,7 +188,7 @@ def class_charges(y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss)
     if loss == "log":
         return -log + 0.0
     if loss == "log clipped":
-        return np.clip(-log, -np.log1p(-CLIP), -np.log(CLIP))
+        return clipped(-log)
     if loss in ("brier", "spherical"):
         at = p[np.arange(len(y)), y]
         others = np.where(np.arange(p.shape[1]) == y[:, None], 0.0, p)

@@ -11,8 +11,7 @@ from typing import Any
 from scorewise.columns.paths import expand, names_of
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.classes import ClassTally
-from scorewise.tallies.distinct import RowTally
-from scorewise.tallies.sets import TallySet
+from scorewise.tallies.sets import RowTally, TallySet
 from scorewise.tallies.store import AnyTally, load_any
 from scorewise.tallies.tally import Tally
 

@@ -97,9 +97,13 @@ class Chances:
 
     def part(self, used: slice | NDArray[np.bool_]) -> Chances:
         """Some of the cells, by themselves."""
-        names = ("low", "weight", "squares", "pos", "sum", "noise")
-        columns = {name: getattr(self, name)[used] for name in names}
-        return Chances(**columns, weighted=self.weighted)
+        columns: list[Any] = [column[used] for column in self.columns]
+        return Chances(*columns, self.weighted)
+
+    @property
+    def columns(self) -> tuple[Floats, ...]:
+        """The sums, from `low` to `noise`."""
+        return self.low, self.weight, self.squares, self.pos, self.sum, self.noise
 
 
 @once

@@ -21,7 +21,7 @@ from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_rati
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
 from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans
-from scorewise.tallies.sorting import Numbers
+from scorewise.tallies.sorting import Numbers, summed_up
 
 DENSE = 1 << 26  # cells of patterns x categories
 
@@ -156,8 +156,7 @@ class Ratings(Given):
     @property
     def items(self) -> float:
         """The weight of the items that have a rating."""
-        total: float = self.weight.sum().item()
-        return total
+        return summed_up(self.weight)
 
     @property
     def effective(self) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,17 +12,25 @@ import numpy as np
 from scorewise.columns import binary_rows
 from scorewise.columns.classes import class_rows
 from scorewise.columns.files import is_files, open_source
-from scorewise.columns.grouping import check_groups
+from scorewise.columns.grouping import Every, check_groups, moments, windows
 from scorewise.columns.paths import STDIN, expand, names_of
 from scorewise.columns.ratings import rating_rows
 from scorewise.columns.roles import class_columns
 from scorewise.columns.rows import warn
-from scorewise.columns.times import Every, moments, named, period
 from scorewise.errors import BadInput, Option
 from scorewise.progress import Progress, tell
 from scorewise.tallies.coarse import Origin, Shard, shard_of
-from scorewise.tallies.distinct import RowTally, role_columns
-from scorewise.tallies.gathering import MEMORY, Parts, bytes_of
+from scorewise.tallies.gathering import (
+    MEMORY,
+    Parts,
+    bytes_of,
+    check_once,
+    check_time,
+    mark_of,
+    none_left,
+    told_of,
+)
+from scorewise.tallies.sets import RowTally, role_columns
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,12 @@ class Wanted:
     memory: str | int = MEMORY
 
     def __post_init__(self) -> None:
-        if (self.time is None) != (self.every is None):
-            raise BadInput(Option("time"), " and ", Option("every"), " belong together; pass both")
+        check_time(self.time, self.every)
 
     @property
     def mark(self) -> str:
         """What tells tallies of the same files apart that were asked for in another way."""
-        told = [dict(self.roles), self.by, self.time, self.every, self.encoding]
-        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()[:16]
+        return mark_of(dict(self.roles), self.by, self.time, self.every, self.encoding)
 
     def tally(self, source: Any) -> RowTally:
         """The tally of files, a frame or a mapping of columns, of which what was guessed is told."""
@@ -98,15 +102,10 @@ class Wanted:
         assert self.time is not None
         assert self.every is not None
         at = moments(column, self.time)
-        if at.dtype.kind != "M":
-            raise BadInput(f"'{self.time}' holds numbers, which have no {self.every}; name dates")
-        if np.isnat(at).any():
+        if at.dtype.kind == "M" and np.isnat(at).any():
             first = int(np.flatnonzero(np.isnat(at))[0]) + 1
             raise BadInput(f"{self.time} is missing, first at row {first}; give each row its time")
-        _, first_of, codes = np.unique(
-            period(at, self.every), return_index=True, return_inverse=True
-        )
-        words = [named(at[i], at[i], self.every) for i in first_of.tolist()]
+        codes, words = windows(at, self.time, self.every)
         return [words[k] for k in codes.tolist()]
 
 
@@ -145,17 +144,9 @@ def gather_rows(
         progress.rows += made.rows
         tell(progress)
     if total is None:
-        raise BadInput(
-            f"none of the {len(paths):,} files can be used; the first: ", *walk.skipped[0].parts
-        )
-    notes = list(walk.notes)
-    if walk.resumed:
-        notes.append(f"{walk.resumed:,} of {len(paths):,} files were taken from the earlier run")
-    if walk.skipped:
-        of = "file was" if len(walk.skipped) == 1 else "files were"
-        why = "; ".join(map(str, walk.skipped[:3])) + "; ..." * (len(walk.skipped) > 3)
-        notes.append(f"{len(walk.skipped):,} bad {of} skipped: {why}")
-    return GatheredRows(total, tuple(notes))
+        raise none_left(len(paths), walk.skipped)
+    resumed, skipped = told_of(walk.resumed, len(paths), walk.skipped)
+    return GatheredRows(total, (*walk.notes, *resumed, *skipped))
 
 
 def _file(
@@ -165,13 +156,9 @@ def _file(
         made, walk.notes = wanted.read([str(path)])
         return made
     shard = shard_of(path, name, 0)
+    check_once(walk.shards, shard, again)
     first = walk.shards.setdefault(shard.digest, shard)
-    if first is not shard and not again:
-        raise BadInput(
-            f"{name} has the same content as {first.name}; its rows would count twice; leave it out, or "
-            "pass ", Option("again"),
-        )  # fmt: skip
-    kept = None if parts is None else parts.find_rows(path, shard.digest)
+    kept = None if parts is None else parts.find(path, shard.digest, RowTally)
     if kept is not None:
         walk.resumed += 1
         made = kept

@@ -91,6 +91,23 @@ def midpoint(t: Tally, rule: Rule | float | Tally = "mean") -> Midpoint:
     return Midpoint((low + high) / 2, rule, low, high)
 
 
+def midpoints(s: Floats, neg: Any, pos: Any, rule: Literal["mean", "balanced", "median"]) -> Any:
+    """The same by a rule, of weights on increasing scores (the last axis); before it are replicates.
+
+    >>> midpoints(np.array([0.2, 0.8]), np.array([[2, 0], [1, 1]]), np.array([[0, 2], [0, 2]]), "mean")
+    array([0.5 , 0.65])
+    """
+    if rule == "mean":
+        return _mean(s, neg + pos)
+    of_class = _mean if rule == "balanced" else median
+    return (of_class(s, neg) + of_class(s, pos)) / 2
+
+
+def _mean(s: Floats, w: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (s * w).sum(-1) / w.sum(-1)
+
+
 def _fixed(value: Any, t: Tally) -> Midpoint:
     try:
         number = float(value)

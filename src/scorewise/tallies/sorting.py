@@ -271,6 +271,12 @@ def inner(a: Any, b: Any) -> float:
     return total
 
 
+def summed_up(weight: Numbers) -> float:
+    """The sum of weights as a number of Python; whole where these are counts."""
+    total: float = weight.sum().item()
+    return total
+
+
 def product(a: Any, b: Any) -> Any:
     """Matrix product in this thread, in parts so small that BLAS wakes no threads for them.
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,9 @@ from scorewise.errors import BadInput
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.coarse import Coarse, Grid, Origin, Shard, cell_of
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.distinct import RowTally, role_columns
 from scorewise.tallies.joint import JOINT, MARKS, MOST, Joint, Marks
 from scorewise.tallies.losses import CLASS_LOSSES, CLIP, LOSSES, Moments, charges, unit
-from scorewise.tallies.sets import TallySet
+from scorewise.tallies.sets import RowTally, TallySet, role_columns
 from scorewise.tallies.sorting import Numbers
 from scorewise.tallies.tally import Tally
 from scorewise.writing import write as put
@@ -42,17 +41,12 @@ _LOG_OF_LEAST = 745.0  # log loss of the smallest float above 0
 _LARGEST = {
     "log": math.inf, "log clipped": -math.log(CLIP), "brier": 2.0, "spherical": 1.0, "ranked": 1.0
 }  # fmt: skip
-Made = TypeVar("Made", Tally, ClassTally, TallySet, RowTally)
 AnyTally = Tally | ClassTally | TallySet | RowTally
 _VERSION = 3
 _UNREADABLE = (OSError, ValueError, RecursionError, IndexError)
 _SEAL = "scorewise.sha256"
 _SEALED = re.compile(_SEAL.encode().replace(b".", rb"\.") + rb"[^0-9a-f]{1,8}([0-9a-f]{64})")
 _OPEN = "0" * 64  # where the seal of all other bytes will stand
-_KEYS: dict[type, str] = {
-    Tally: "scorewise.tally", ClassTally: "scorewise.class_tally", TallySet: "scorewise.tally_set",
-    RowTally: "scorewise.row_tally",
-}  # fmt: skip
 _SIDES = ("neg", "pos")
 _ENDS = ("low", "high", "sum")
 _SUMS = ("neg_sum", "pos_sum")
@@ -71,63 +65,42 @@ def content(t: AnyTally) -> bytes:
 
     if wrong := fault(t):
         raise BadInput(f"the tally cannot be saved: {wrong}")
-    columns, about = _CONTENT[type(t)](t)
+    how = _FORMS[type(t)]
+    columns, about = how.columns(t)
     series = [pl.Series(name, values) for name, values in columns.items()]
     frame = pl.DataFrame([s.implode() if isinstance(t, ClassTally) else s for s in series])
     text, buffer = json.dumps({"version": _VERSION, **about}), io.BytesIO()
-    frame.write_parquet(buffer, metadata={_KEYS[type(t)]: text, _SEAL: _OPEN})
+    frame.write_parquet(buffer, metadata={how.key: text, _SEAL: _OPEN})
     data = bytearray(buffer.getbuffer())
     place, made = _sealed(data)
     data[place] = made
     return bytes(data)
 
 
-def load(path: Path) -> Tally:
-    """Read a tally, refusing what is not one, is damaged or comes from another version."""
-    return _loaded(path, _KEYS[Tally], "read it with sw.tally", _built)
+def load(path: Path, kind: type) -> Any:
+    """Read a kind of tally, refusing what is not one, is damaged or comes from another version."""
+    return _loaded(path, _FORMS[kind])
 
 
 def from_content(data: bytes) -> Tally:
     """The tally whose content is given, checked as a file is."""
-    return _loaded(Path("the content"), _KEYS[Tally], "pass that of a tally", _built, data)
-
-
-def load_classes(path: Path) -> ClassTally:
-    """Read a tally of several classes, refusing what is not one, is damaged or of another version."""
-    return _loaded(path, _KEYS[ClassTally], "make it with ClassTally.of and save", _built_classes)
-
-
-def load_set(path: Path) -> TallySet:
-    """Read tallies by group, refusing what is not such a file, is damaged or of another version."""
-    return _loaded(path, _KEYS[TallySet], "make it with scorewise tally --by", _built_set)
-
-
-def load_rows(path: Path) -> RowTally:
-    """Read distinct rows, refusing what is not such a file, is damaged or of another version."""
-    return _loaded(path, _KEYS[RowTally], "make it with scorewise tally", _built_rows)
+    how = _FORMS[Tally]._replace(instead="pass that of a tally")
+    found: Tally = _loaded(Path("the content"), how, data)
+    return found
 
 
 def load_any(path: Path) -> AnyTally:
     """Read whichever kind of tally a file holds."""
     _, metadata = _metadata(path)
-    kind = next((kind for kind, key in _KEYS.items() if key in metadata), Tally)
-    read: Any = {
-        Tally: load, ClassTally: load_classes, TallySet: load_set, RowTally: load_rows
-    }[kind]  # fmt: skip
-    found: AnyTally = read(path)
+    kind = next((kind for kind, how in _FORMS.items() if how.key in metadata), Tally)
+    found: AnyTally = load(path, kind)
     return found
 
 
-def _loaded(
-    path: Path,
-    key: str,
-    instead: str,
-    built: Callable[[Stored, Stored], Made],
-    data: bytes | None = None,
-) -> Made:
-    about, column = _read(path, key, instead, data)
+def _loaded(path: Path, how: _Form, data: bytes | None = None) -> Any:
+    about, column = _read(path, how, data)
     try:
-        t = built(about, column)
+        t: Any = how.built(about, column)
         wrong = fault(t)
     except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
         wrong = "something in it is missing or wrong; make it anew"
@@ -137,15 +110,15 @@ def _loaded(
     return t
 
 
-def _read(path: Path, key: str, instead: str, data: bytes | None = None) -> tuple[Stored, Stored]:
-    """What the file says of itself, and its columns; `instead` is the way out if it is another file."""
+def _read(path: Path, how: _Form, data: bytes | None = None) -> tuple[Stored, Stored]:
+    """What the file says of itself, and its columns."""
     import polars as pl
 
     data, metadata = _metadata(path, data)
-    if key not in metadata:
-        raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {instead}")
+    if how.key not in metadata:
+        raise BadInput(f"{path.name} is a Parquet file, but not a saved tally; {how.instead}")
     try:
-        about: Any = json.loads(metadata[key])
+        about: Any = json.loads(metadata[how.key])
     except (ValueError, RecursionError) as e:
         raise _damaged(path) from e
     known = about.get("version") if isinstance(about, dict) else None
@@ -157,7 +130,7 @@ def _read(path: Path, key: str, instead: str, data: bytes | None = None) -> tupl
     if not _SEALED.search(data):
         raise _changed(path)
     frame = pl.read_parquet(io.BytesIO(data))
-    if key in (_KEYS[TallySet], _KEYS[RowTally]):
+    if how.rows:
         return about, {s.name: s for s in frame}
     return about, {s.name: (s[0] if s.dtype == pl.List else s).to_numpy() for s in frame}
 
@@ -411,9 +384,34 @@ def _built_classes(about: Stored, column: Stored) -> ClassTally:
     )  # fmt: skip
 
 
-_CONTENT: dict[type, Callable[[Any], tuple[Stored, Stored]]] = {
-    Tally: _columns, ClassTally: _class_columns, TallySet: _set_columns, RowTally: _row_columns
-}  # fmt: skip
+class _Form(NamedTuple):
+    """How a kind of tally is kept: the key that tells it, its columns and what is built of them.
+
+    `instead` is the way out if it is another file; `rows` says that columns are kept as they are.
+    """
+
+    key: str
+    columns: Callable[[Any], tuple[Stored, Stored]]
+    built: Callable[[Stored, Stored], Any]
+    instead: str
+    rows: bool = False
+
+
+_FORMS: dict[type, _Form] = {
+    Tally: _Form("scorewise.tally", _columns, _built, "read it with sw.tally"),
+    ClassTally: _Form(
+        "scorewise.class_tally",
+        _class_columns,
+        _built_classes,
+        "make it with ClassTally.of and save",
+    ),
+    TallySet: _Form(
+        "scorewise.tally_set", _set_columns, _built_set, "make it with scorewise tally --by", True
+    ),
+    RowTally: _Form(
+        "scorewise.row_tally", _row_columns, _built_rows, "make it with scorewise tally", True
+    ),
+}
 
 
 # What contradicts itself in a tally: asked before one is saved, and of one that was read from a file.

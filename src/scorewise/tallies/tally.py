@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from scorewise.tallies.sorting import (
     first_of_runs,
     kept,
     sort_cells,
+    summed_up,
 )
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally:
+class Tally(cells.Stored):
     """Weight of negatives and positives on each distinct score, from the lowest up.
 
     Unweighted rows leave counts (int64). Weighted rows also leave sums of squared weights, because
@@ -174,21 +174,19 @@ class Tally:
     @cached_property
     def negatives(self) -> float:
         """Weight of the negatives (their number, when unweighted)."""
-        total: float = self.neg.sum().item()
-        return total
+        return summed_up(self.neg)
 
     @cached_property
     def positives(self) -> float:
         """Weight of the positives (their number, when unweighted)."""
-        total: float = self.pos.sum().item()
-        return total
+        return summed_up(self.pos)
 
     @cached_property
     def squares(self) -> tuple[float, float]:
         """Sums of squared weights of the negatives and of the positives."""
         if self.neg2 is self.neg and self.pos2 is self.pos:
             return self.negatives, self.positives
-        return self.neg2.sum().item(), self.pos2.sum().item()
+        return summed_up(self.neg2), summed_up(self.pos2)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -301,8 +299,7 @@ class Tally:
         >>> Tally.of([0, 1, 1], [0.1, 0.1000001, 0.7]).coarsen()
         <Tally: 3 rows, 2 positive, on 2 cells (probability)>
         """
-        if grid is None:
-            grid = "probability" if self.kind == "probability" else "relative"
+        grid = grid or cells.grid_of(self.kind)
         if self.coarse is not None:
             if self.coarse.grid != grid:
                 raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
@@ -396,19 +393,6 @@ class Tally:
         o = self.origin
         size = f"{o.rows:,} rows, {o.positives:,} positive, on {len(self.score):,} "
         return f"<Tally: {size}{'cells' if self.coarse else 'scores'} ({self.kind})>"
-
-    def save(self, path: str | Path) -> None:
-        """Write one small Parquet file; `Tally.load` reads it."""
-        from scorewise.tallies.store import save
-
-        save(self, path)
-
-    @staticmethod
-    def load(path: str | Path) -> Tally:
-        """The tally that `save` wrote."""
-        from scorewise.tallies.store import load
-
-        return load(Path(path))
 
 
 def masses(rows: Rows | ClassRows | DecidedRows) -> tuple[Any, Any]:
