@@ -204,6 +204,7 @@ def test_the_p_value_of_ece_knows_clusters():
             "gaps is missing in 1 row, row 1 of a.csv; drop it or pass --missing drop",
         ),
         (["--cluster", "y"], "column 'y' is given as label and as cluster"),
+        (["--cluster", "p"], "column 'p' is given as score and as cluster"),
         (["--cluster", "ids"], "there is no column 'ids'; did you mean 'id'"),
         (["--by", "one"], "all rows are in one group by 'one', 'x'"),
         (
@@ -223,6 +224,14 @@ def test_bad_groups_and_clusters_are_one_sentence(words, sentence, tmp_path, mon
     err = capsys.readouterr().err
     assert sentence in err
     assert err.count("\n") == 1
+
+
+def test_values_beside_a_frame_are_one_sentence():
+    frame = pl.DataFrame({"y": [0, 1] * 10, "p": np.linspace(0, 1, 20), "site": ["a", "b"] * 10})
+    for role, own in (("cluster", np.arange(20)), ("weight", np.ones(20)), ("by", frame["site"])):
+        with pytest.raises(sw.BadInput, match="was given as values, but the rows are read from"):
+            sw.evaluate(frame, label="y", score="p", **{role: own})
+    assert sw.evaluate(frame, label="y", score="p", by=np.array(["site"])).groups
 
 
 def test_a_group_of_one_class_has_what_can_be_had(tmp_path, monkeypatch, capsys):

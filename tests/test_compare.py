@@ -117,6 +117,26 @@ def test_published_values_of_asah():
     assert apart.p == pytest.approx(known["unpaired wfns-s100b"]["p"], abs=0.002)
 
 
+def test_the_joint_test_of_three_curves_is_the_published_one():
+    """Ovarian cancer of DeLong, DeLong and Clarke-Pearson 1988: albumin, total protein, K-G score, benefit.
+
+    SAS/STAT (PROC LOGISTIC, Comparing Receiver Operating Characteristic Curves) prints chi-square 2.5340,
+    2 degrees of freedom, p 0.2817.
+    """
+    rows = """
+    3.0 5.8 10 0  3.2 6.3 5 1  3.9 6.8 3 1  2.8 4.8 6 0  3.2 5.8 3 1  0.9 4.0 5 0  2.5 5.7 8 0  1.6 5.6 5 1
+    3.8 5.7 5 1  3.7 6.7 6 1  3.2 5.4 4 1  3.8 6.6 6 1  4.1 6.6 5 1  3.6 5.7 5 1  4.3 7.0 4 1  3.6 6.7 4 0
+    2.3 4.4 6 1  4.2 7.6 4 0  4.0 6.6 6 0  3.5 5.8 6 1  3.8 6.8 7 1  3.0 4.7 8 0  4.5 7.4 5 1  3.7 7.4 5 1
+    3.1 6.6 6 1  4.1 8.2 6 1  4.3 7.0 5 1  4.3 6.5 4 1  3.2 5.1 5 1  2.6 4.7 6 1  3.3 6.8 6 0  1.7 4.0 7 0
+    3.7 6.1 5 1  3.3 6.3 7 1  4.2 7.7 6 1  3.5 6.2 5 1  2.9 5.7 9 0  2.1 4.8 7 1  2.8 6.2 8 0  4.0 7.0 7 1
+    3.3 5.7 6 1  3.7 6.9 5 1  3.6 6.6 5 1
+    """
+    albumin, protein, score, benefit = np.array(rows.split(), float).reshape(-1, 4).T
+    models = {"albumin": -albumin, "protein": -protein, "K-G": score}
+    found = sw.compare(benefit == 0, models, positive=True).joint
+    assert (round(found.statistic, 4), found.df, round(found.p, 4)) == (2.5340, 2, 0.2817)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_mcnemar_is_that_of_statsmodels(seed):
     from statsmodels.stats.contingency_tables import mcnemar as theirs

@@ -175,3 +175,9 @@ def _without_code(text: str) -> str:
 def _anchors(path: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", _without_code(path.read_text()), re.M)
     return {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_outputs_are_not_coloured_as_code(path: Path) -> None:
+    fences = _examples.FENCE.finditer(path.read_text())
+    assert not [f for f in fences if f["language"] == "python" and ">>> " in f["body"]]

@@ -233,6 +233,31 @@ def test_forest_of_differences(results):
     assert [line.get_color() for line in lines[:1]] == [COLOURS[0]]
 
 
+def test_a_forest_does_not_say_more_than_the_verdict():
+    """Of many models a difference is coloured where it holds after Holm; a panel has room for few."""
+    rng = np.random.default_rng(3)
+    y = np.arange(150) % 2
+    x = rng.normal(size=150) + y
+    scores = {f"m{k}": x + (0.4 + 0.2 * k) * rng.normal(size=150) for k in range(5)}
+    c = sw.compare(y, {n: 1 / (1 + np.exp(-s)) for n, s in scores.items()}, positive=1)
+    shown = {(r.first, r.second): r for r in c.document().differences if r.measure == "auroc"}
+    bars = c.plot("differences").bars[: len(shown)]
+    assert [not b.grey for b in bars] == [r.p_adjusted <= 0.05 for r in shown.values()]
+    assert any(b.grey and (b.estimate.low > 0 or b.estimate.high < 0) for b in bars)
+    assert len(c.plot("differences").bars) == 30
+    assert len(c.plot().displays_["differences"].bars) == 16
+
+
+def test_answers_that_are_right_or_wrong_have_no_picture_over_tau():
+    rng = np.random.default_rng(0)
+    sure = rng.random(100)
+    right = (rng.random(100) < sure).astype(float)
+    drawn = sw.answers(confidence=sure, quality=right).plot().displays_
+    assert [*drawn] == ["reliability", "risk_coverage"]
+    drawn = sw.answers(confidence=sure, quality=rng.random(100)).plot().displays_
+    assert [*drawn] == ["reliability", "risk_coverage", "over_tau"]
+
+
 def test_forest_of_groups_is_sorted_greyed_and_cut():
     rng = np.random.default_rng(1)
     by = np.where(np.arange(300) < 10, "tiny", np.char.add("g", (np.arange(300) % 40).astype(str)))

@@ -306,6 +306,50 @@ def test_the_next_command_runs_where_it_is_told(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
 
 
+def test_the_next_command_reads_the_rows_the_same_way(tmp_path, monkeypatch, capsys):
+    """A file with gaps and accents, values that rounding leaves outside, and a number of rows in each."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = rng.random(400) < p**3
+    rows = [
+        f"{'è' if a else 'no'},{b:.6f},{1 + k % 2}"
+        for k, (a, b) in enumerate(zip(y, p, strict=True))
+    ]
+    text = "\n".join(["who,p,times", *rows, "no,,1", "no,1.000001,1"])
+    (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
+    named = ["a.csv", "--label", "who", "--score", "p", "--positive", "è", "--count", "times"]
+    read = ["--encoding", "latin-1", "--missing", "drop", "--kind", "probability"]
+    for command in ("evaluate", "smroc", "inspect"):
+        assert run([command, *named, *read, "--json", "out.json"]) == 0
+        told = json.loads((tmp_path / "out.json").read_text())["verdict"][-1]["sentence"]
+        words = shlex.split(told.removeprefix("Next: scorewise "))
+        assert run(words) == 0, told
+        for flag in ("--encoding", "--missing", "--kind", "--count"):
+            assert words.count(flag) == 1, told
+    capsys.readouterr()
+
+
+def test_the_next_command_of_several_classes_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.3] * 3, 500)
+    y = np.where(rng.random(500) < 0.4, rng.integers(0, 3, 500), p.argmax(1))
+    frame = pl.DataFrame({"y": y, **{f"p_{k}": p[:, k] for k in range(3)}})
+    frame.write_csv(tmp_path / "my classes.csv")
+    for classes in ("p_*", "0=p_0,1=p_1,2=p_2"):
+        named = ["my classes.csv", "--label", "y", "--classes", classes]
+        assert run(["evaluate", *named, "--json", "out.json"]) == 0
+        told = json.loads((tmp_path / "out.json").read_text())["verdict"][-1]["sentence"]
+        words = shlex.split(told.removeprefix("Next: scorewise "))
+        assert words == ["calibrate", "fit", *named, "-o", "map.json"]
+        assert run(words) == 0
+    mapping = {str(k): f"p_{k}" for k in range(3)}
+    e = sw.evaluate(tmp_path / "my classes.csv", label="y", classes=mapping)
+    assert "--classes 0=p_0,1=p_1,2=p_2 -o" in e.brief().verdict[-1].sentence
+    capsys.readouterr()
+
+
 def test_what_rounding_leaves_outside_is_no_other_scale(tmp_path):
     rng = np.random.default_rng(0)
     p = np.append(rng.random(99), 1.00001)
@@ -319,6 +363,24 @@ def test_what_rounding_leaves_outside_is_no_other_scale(tmp_path):
     pl.DataFrame({"y": y, "p": p}).write_csv(tmp_path / "a.csv")
     e = sw.evaluate(tmp_path / "a.csv", label="y", score="p")
     assert e.document().verdict[-1].sentence.endswith("--label y --score p --kind probability")
+
+
+def test_groups_of_each_model_are_looked_at():
+    """The second model ranks worse in one group, the first in none."""
+    rng = np.random.default_rng(5)
+    site = rng.choice(["north", "south", "west"], 3000)
+    x = rng.normal(-0.5, 1.3, 3000)
+    y, blind = rng.random(3000) < 1 / (1 + np.exp(-x)), x * 0.2 + rng.normal(size=3000)
+    good, bad = (1 / (1 + np.exp(-z)) for z in (x, np.where(site == "south", blind, x)))
+    rows = {"y": y, "good": good, "bad": bad, "site": site}
+    e = sw.evaluate(rows, label="y", score=["good", "bad"], by="site", positive=True)
+    found = [c for c in e.brief().verdict if c.about == "groups"]
+    assert {c.finding for c in found} == {"worse group"}
+    assert found[0].sentence.startswith("For 'bad', ranking is worse within 'south': AUROC 0.5")
+    rows["bad"] = good
+    e = sw.evaluate(rows, label="y", score=["good", "bad"], by="site", positive=True)
+    (alike,) = (c for c in e.brief().verdict if c.about == "groups")
+    assert alike.sentence.startswith("No group by 'site' is shown to differ from the rest")
 
 
 def test_the_next_command_keeps_the_clusters(tmp_path):

@@ -144,7 +144,9 @@ class Answers(Part, Shown):
             "risk_coverage": partial(curves, RiskCoverageDisplay),
             "over_tau": partial(AnswersDisplay.over_tau, self),
         }
-        first: tuple[str, ...] = ("reliability", "risk_coverage", "over_tau")
+        first: tuple[str, ...] = ("reliability", "risk_coverage")
+        if not {*self.rows.quality.tolist()} <= {0.0, 1.0}:  # else the same for every tau
+            first = (*first, "over_tau")
         if self.groups:
             kinds["groups"] = partial(AnswersDisplay.by_group, self)
             first = (*first, "groups")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +36,8 @@ class Output(NamedTuple):
 
 GATE = "scorewise.gating:gate"
 FIGURES = "scorewise.figures.files:figure_files"
+# options that say how rows are read, which the command that comes next needs too
+READING = ("weight", "count", "cluster", "kind", "missing", "encoding")
 PICTURE = Output("scorewise.cli.output:picture", (".png", ".svg", ".pdf"))
 
 
@@ -149,9 +152,11 @@ class Command:
             output.tell_written(paths, result.rows)
             return
         with output.working(files):
-            doc = result.document() if every else result.brief()
+            read = {n: v for n, v in values.items() if n in READING}
+            doc = carried(result.document() if every else result.brief(), self.verb, read)
             whole = [form for form in ("json", *WHOLE) if forms[form] and not every]
-            others = dict.fromkeys(whole, result.document()) if whole else {}
+            full = carried(result.document(), self.verb, read) if whole else doc
+            others = dict.fromkeys(whole, full)
             made = {
                 path: imported(self.files[name].make)(result, Path(path).suffix.lower())
                 for name, path in paths.items()
@@ -171,6 +176,24 @@ class Command:
             output.tell(f"gate: {c.outcome}: {c.sentence}")
         if code := getattr(judged, "exit_code", 0):
             raise typer.Exit(code)
+
+
+def carried(doc: Any, verb: str, given: Mapping[str, Any]) -> Any:
+    """The document, whose next command reads the rows as this one did: what it takes of `given`."""
+    claims = list(getattr(doc, "verdict", ()))
+    own = signature(verb).parameters
+    changed = {n: v for n, v in given.items() if v is not None and v != own[n].default}
+    for at, c in enumerate(claims):
+        told = c.sentence.removeprefix("Next: scorewise ")
+        task = next((name for name in COMMANDS if told.startswith(f"{name} ")), "")
+        if c.about != "next" or not task:
+            continue
+        known = signature(COMMANDS[task].verb).parameters
+        if "map_file" not in known:  # which is for other rows
+            left = [n for n in changed if n in known and f" {flag(n)} " not in told]
+            words = [word for n in left for word in (flag(n), str(changed[n]))]
+            claims[at] = replace(c, sentence=" ".join([c.sentence, *map(shlex.quote, words)]))
+    return replace(doc, verdict=claims) if claims else doc
 
 
 class Field(NamedTuple):

@@ -159,6 +159,11 @@ named; taken because of its name)"])
         if spec is None or (not isinstance(spec, str) and not len(spec)):
             continue
         named = spec if isinstance(spec, Mapping) else _each(spec)
+        foreign = hasattr(spec, "dtype") and not {*named.values()} & {*names}
+        if foreign or not all(isinstance(name, str) for name in named.values()):
+            raise BadInput(
+                f"{role} was given as values, but the rows are read from a file or frame; name a column of it"
+            )
         for name in named.values():
             check_columns(names, [name])
             if taken.get(name) and not ROLES[role].shared:

@@ -153,11 +153,12 @@ class Columns:
         column = self.one("cluster")
         if column is None:
             return None
-        if self.name("cluster") == self.name("label"):
-            raise BadInput(
-                f"column '{self.name('cluster')}' is given as label and as cluster; name a different "
-                "column for each"
-            )
+        name = self.name("cluster")
+        for role in ("label", "score", "weight", "count"):
+            if name in self[role] and not self.in_memory:
+                raise BadInput(
+                    f"column '{name}' is given as {role} and as cluster; name a different column for each"
+                )
         codes: Ints = np.unique(coded(column)[0], return_inverse=True)[1]
         if len(codes) and not codes.any():
             raise BadInput(

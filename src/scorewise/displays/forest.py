@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -12,9 +13,11 @@ from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
+from scorewise.inference.paired import holm
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
 
 MOST = 30  # rows of a plot
+ROOM = 16  # rows of a panel among others
 LINE = 0.3  # inches for a row
 MARKERS = "osD^v<>"
 # measures whose differences share an axis: those of shares and losses; a slope would dwarf them
@@ -68,7 +71,7 @@ class ForestDisplay(canvas.Display):
         evaluations: Any,
         measure: str = "auroc",
         *,
-        most: int = MOST,
+        most: int | None = None,
         title: str = "",
         ax: Any = None,
     ) -> Self:
@@ -97,7 +100,7 @@ class ForestDisplay(canvas.Display):
         values: Mapping[str, float],
         measure: str,
         *,
-        most: int = MOST,
+        most: int | None = None,
         title: str = "",
         ax: Any = None,
     ) -> Self:
@@ -108,6 +111,7 @@ class ForestDisplay(canvas.Display):
             raise BadInput(unknown(measure, known, "measure of groups"))
         found = [{g.name: (g, _of(g, measure)) for g in record.groups} for record in records]
         drawn = [g for g in records[0].groups if found[0][g.name][1].defined]
+        most = most or (MOST if ax is None else max(ROOM // len(found), 1))
         drawn = sorted(drawn, key=lambda g: (not g.judged, -g.rows))[:most]
         drawn.sort(key=lambda g: -found[0][g.name][1].value)
         bars = [
@@ -131,22 +135,34 @@ class ForestDisplay(canvas.Display):
 
     @classmethod
     def from_differences(
-        cls, comparison: Any, measures: Sequence[str] = SHARED, *, most: int = MOST, ax: Any = None
+        cls,
+        comparison: Any,
+        measures: Sequence[str] = SHARED,
+        *,
+        most: int | None = None,
+        ax: Any = None,
     ) -> Self:
-        """Draw the paired differences of models; where one is better, in the colour of that model."""
+        """Draw the paired differences of models; where one is better, in the colour of that model.
+
+        Of three and more models, one is better where that holds after Holm's correction too.
+        """
         models = list(comparison)
         known = CLASS_MEASURES if getattr(comparison, "several", False) else MEASURES
         pairs = [(a, b) for i, a in enumerate(models) for b in models[i + 1 :]]
         bars = []
         for name in measures:
-            for a, b in pairs:
-                e = comparison.difference(name, a, b)
+            found = [comparison.difference(name, a, b) for a, b in pairs]
+            adjusted = holm([math.nan if e.p is None else e.p for e in found])
+            for (a, b), e, p in zip(pairs, found, adjusted, strict=True):
                 if e.defined:
                     title = known[name].title + (f": {a} - {b}" if len(pairs) > 1 else "")
                     side = e.low > 0 if known[name].better == "high" else e.high < 0
                     told = e.low > 0 or e.high < 0
+                    if len(pairs) > 1:
+                        told = told and p <= 1 - comparison.settings.level
                     bars.append(Bar(title, e, models.index(a if side else b), not told))
         what = f"{pairs[0][0]} less {pairs[0][1]}" if len(pairs) == 1 else "difference"
+        most = most or (MOST if ax is None else ROOM)
         gone = max(len(bars) - most, 0)
         word = f"the first {most} of {len(bars)} differences" if gone else ""
         zero = {"no difference": (0.0, -1)}

@@ -35,6 +35,7 @@ class ClassEvaluation(Shown, Measured):
     def __init__(self, tally: ClassTally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
         self.tally, self.settings, self.notes = tally, settings, notes
         self.groups: Mapping[str, ClassEvaluation] = {}
+        self.columns = ""  # of the scores in a file, as `classes` names them
         super().__init__(CLASS_MEASURES, vars(settings))
 
     def _make(self, name: str) -> Estimate:

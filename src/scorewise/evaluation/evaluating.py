@@ -129,11 +129,20 @@ def evaluate(
     else:
         t = ClassTally.of_decided(rows, sources=rows.place.sources)
     several_of = ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
+    several_of.columns = _spelled(rows, classes)
     if rows.groups:
         from scorewise.evaluation.class_groups import ClassGroups
 
         several_of.groups = ClassGroups(several_of, rows, rule, min_rows)
     return several_of
+
+
+def _spelled(rows: ClassRows | DecidedRows, classes: Any) -> str:
+    """The columns of the scores of a file, as --classes names them."""
+    if isinstance(classes, str):
+        return classes
+    named = rows.columns if isinstance(rows, ClassRows) else {}
+    return ",".join(f"{c}={column}" for c, column in named.items())
 
 
 def _saved(y: Any, p: Any) -> Any:

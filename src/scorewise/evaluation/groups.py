@@ -137,12 +137,15 @@ def groups_of(rows: Rows, e: Evaluation, least: int) -> Groups | dict[str, Evalu
     return Groups(rows, e, grouping(rows.groups, least, mass=rows.mass(), times=rows.count))
 
 
-def group_claims(groups: Groups, level: float) -> Iterator[Claim]:
-    """Which group is worse than the rest, in the one or two measures that show it most clearly."""
+def group_claims(groups: Groups, level: float, times: int = 1) -> Iterator[Claim]:
+    """Which group is worse than the rest, in the one or two measures that show it most clearly.
+
+    `times` is how many models are looked at.
+    """
     settings, used = groups._of.settings, list(WORDS)
     if groups._of.tally.kind == "score" and settings.threshold == type(settings).threshold:
         used = [n for n in WORDS if MEASURES[n].group != "decisions"]  # 0.5 means nothing
-    return shared.group_claims(groups.record, level, TWO_CLASSES, groups.confirmed, used)
+    return shared.group_claims(groups.record, level, TWO_CLASSES, groups.confirmed, used, times)
 
 
 def group_section(record: GroupsRecord, level: float, several: bool) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -69,11 +70,27 @@ def _rows(e: Evaluation) -> str:
 
 
 def _grouped(evaluations: Mapping[str, Evaluation]) -> Iterator[Claim]:
-    """Which groups are told apart from the rest, and what a new one may show, of the first model."""
-    e = next(iter(evaluations.values()))
+    """Which groups of which model are told apart from the rest, and what a new one may show."""
+    told: list[Claim] = []
+    alike: list[Claim] = []
+    many = len(evaluations)
+    for name, e in evaluations.items():
+        if not isinstance(e.groups, Groups):
+            return
+        for c in group_claims(e.groups, e.settings.level, many):
+            apart = c.finding != "not told apart"
+            (told if apart else alike).append(_for(name, c) if apart and many > 1 else c)
+    yield from told[:SHOWN] or alike[:1]
+    name, e = next(iter(evaluations.items()))
     if isinstance(e.groups, Groups):
-        yield from group_claims(e.groups, e.settings.level)
-        yield from pooled_claims(e.groups.record.summary, e.groups.by, e.settings.level)
+        for c in pooled_claims(e.groups.record.summary, e.groups.by, e.settings.level):
+            yield _for(name, c) if many > 1 else c
+
+
+def _for(name: str, c: Claim) -> Claim:
+    """The sentence on groups, of one model of several."""
+    text = c.sentence[0].lower() + c.sentence[1:] if c.sentence[1].islower() else c.sentence
+    return replace(c, sentence=f"For {quoted(name)}, {text}")
 
 
 def _ranking(name: str, e: Evaluation) -> Claim:
@@ -386,11 +403,10 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
     origin, helps = e.top.tally.origin, any(c.finding == "helps" for c in top)
     step: list[Claim] = []
     if helps and origin.sources and origin.label is not None:
-        text = (
-            "Next: scorewise calibrate fit, with the same file and columns, maps the probabilities to "
-            "better ones"
-        )
-        step = [claim("next", "calibrate", text)]
+        weight = [("weight", origin.weight)] if origin.weight is not None else []
+        columns = [("label", origin.label), ("classes", e.columns), *weight, ("o", "map.json")]
+        # decisions by themselves have no map
+        step = [command("calibrate fit", origin.sources, columns)] if e.columns else []
     elif helps:
         text = "Next: sw.Recalibrator().fit(probabilities, labels) maps the probabilities to better ones"
         step = [claim("next", "calibrate", text)]

@@ -30,9 +30,7 @@ SCALE, ABREAST = 0.98, 0.83  # of drawings: three in a row fit on a screen 1,200
 WIDE = 540  # px of a drawing, from which on it is moved sideways on a phone
 JOINERS = "\u200c\u200d"  # do not print by themselves, and belong to words and emoji
 HOOKS = re.compile(r' (?:class|data-[a-z-]+)="[^"]*"')  # for style sheets and scripts
-MAPPED = re.compile(
-    r"(.+?)((?:, with the same file and columns,)? maps the probabilities to better ones)?$"
-)
+MAPPED = re.compile(r"(.+?)( maps the probabilities to better ones)?$")
 # findings that take words of the field, in those of everyday
 PLAIN = {
     (
