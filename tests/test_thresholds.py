@@ -446,6 +446,7 @@ BAD = [
     (["--cost", "-1"], "--cost must be a positive number"),
     (["--best", "f1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),
     (["--best", "auc"], "'auc'"),
+    (["--best", "f1", "-o", "rule.csv"], "--out rule.csv has to end in .json"),
     (["--best", "f1", "--cluster", "nobody"], "there is no column 'nobody'"),
 ]  # fmt: skip
 
