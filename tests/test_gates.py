@@ -187,6 +187,12 @@ def test_every_group_has_to_pass():
     assert [c.outcome for c in delta.checks] == ["pass", "pass", "inconclusive"]
 
 
+def test_requirements_of_all_rows_stand_before_those_of_groups():
+    g = sw.gate(NEW, **HOW, require=["every site: auroc >= 0.5", "auroc >= 0.6"])
+    text = str(g)
+    assert text.index("auroc >= 0.6  ") < text.index("── every site: auroc >= 0.5 ─")
+
+
 def test_a_group_fails_beyond_what_many_groups_show_by_chance():
     e, rule = Estimate(0.75, 0.71, 0.79), parsed("every site: recall >= 0.8")[0]
     assert [judged(rule, e, 500, n).outcome for n in (1, 2, 40)] == ["fail", "fail", "inconclusive"]
