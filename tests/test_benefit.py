@@ -7,6 +7,7 @@ import pytest
 
 import scorewise as sw
 from scorewise.curves import cost_curve, decision_curve, gain, lift, net_benefit_difference
+from scorewise.figures import figures_of
 
 mpl.use("Agg")
 
@@ -141,6 +142,18 @@ def test_a_rule_is_drawn_with_its_cuts():
     assert set(d.cuts_) == {"guaranteed", "plain"}
     assert list(d.cuts_["guaranteed"].get_xdata()) == [rule.threshold] * 2
     assert set(d.lines_) == {"sensitivity", "precision", "alert_rate"}
+
+
+def test_both_cuts_of_a_rule_with_reviews_are_drawn():
+    rule = sw.threshold(Y, P, cost=3, review=0.3)
+    ends = rule.document().reject.low, rule.document().reject.high
+    review = rule.plot().review_
+    assert review.get_x() == ends[0]
+    assert review.get_width() == pytest.approx(ends[1] - ends[0])
+    (drawn,) = figures_of(rule.document())["threshold"]
+    for word, at in zip(("clear below", "alert from"), ends, strict=True):
+        assert f">{word}</text>" in drawn.svg()
+        assert f">{at:.4g}</text>" in drawn.svg()
 
 
 @pytest.mark.parametrize(

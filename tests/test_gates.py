@@ -187,6 +187,12 @@ def test_every_group_has_to_pass():
     assert [c.outcome for c in delta.checks] == ["pass", "pass", "inconclusive"]
 
 
+def test_requirements_of_all_rows_stand_before_those_of_groups():
+    g = sw.gate(NEW, **HOW, require=["every site: auroc >= 0.5", "auroc >= 0.6"])
+    text = str(g)
+    assert text.index("auroc >= 0.6  ") < text.index("── every site: auroc >= 0.5 ─")
+
+
 def test_a_group_fails_beyond_what_many_groups_show_by_chance():
     e, rule = Estimate(0.75, 0.71, 0.79), parsed("every site: recall >= 0.8")[0]
     assert [judged(rule, e, 500, n).outcome for n in (1, 2, 40)] == ["fail", "fail", "inconclusive"]
@@ -359,10 +365,11 @@ BAD = [
     (["--require", "auroc.delta >= 0 vs gone"], "there is no column 'gone'"),
     (["--require", "auroc.delta >= 0 vs damaged.json"], "damaged.json is damaged, or of another version"),
     (["--require", "auroc.delta >= 0 vs drift.json"], "drift.json is a result of drift; a baseline"),
+    (["--require", "auroc.delta >= 0 vs other.json"], "other.json holds neither rows nor a result"),
     (["--require", "every sex: auroc >= 0.5"], "there is no column 'sex'"),
     (["--require", "recall >= 0.999"], "it takes 12,878 rows (3,838 positive) at least"),
     (["--require", "recall >= 1"], "no number of rows does"),
-    (["--require", "spiegelhalter <= 0.1"], "spiegelhalter has no interval here"),
+    (["--require", "spiegelhalter <= 0.1"], "has no interval; write 'spiegelhalter.value <= 0.1'"),
     (["--require", "auroc >= 0.5", "--looks", "0"], "--looks must be an integer from 1 up"),
     (["--require", "auroc >= 0.5", "--inconclusive", "maybe"], "'maybe'"),
     (["--require", "auroc >= 0.5", "--ledger", "new.csv"], "new.csv is not a ledger of looks"),
@@ -386,6 +393,7 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         "empty.toml": TOML,
         "damaged.json": '{"command": "evaluate", "models": []}',
         "drift.json": '{"command": "drift"}',
+        "other.json": '{"auroc": 0.8}',
     }.items():
         (files / name).write_text(text)
     assert run(["gate", "new.csv", *COLUMNS, *more]) == 2
@@ -414,7 +422,7 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         ),
         (
             lambda: sw.gate(sw.evaluate(NEW, **HOW), require="every site: auroc >= 0.5"),
-            "groups and differences belong to rows",
+            "a result has neither groups nor a baseline to judge",
         ),
     ],
 )  # fmt: skip

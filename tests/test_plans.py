@@ -240,6 +240,9 @@ BAD = [
     (["--half-width", "0.1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),
     (["--half-width", "0.1", "--auroc", "0.4"], "--auroc must lie between 0.5 and 1; got 0.4"),
     (["pilot.csv", *ONE, "--half-width", "0.1", "--auroc", "0.8"], "--auroc is supposed without a pilot"),
+    (["pilot.csv", *ONE, "--half-width", "0.1", "--value", "0.8"], "--value is supposed without"),
+    (["pilot.csv", *ONE, "--half-width", "0.1", "--delta", "0.1"], "--delta is what a gate"),
+    (["pilot.csv", *ONE, "--score", "q", "--score", "r", "--difference", "0.1"], "3 score columns"),
     (["pilot.csv", *ONE, "--difference", "0.1"], "a pilot of one model says nothing of differences"),
     (["none.csv", *ONE, "--half-width", "0.1"], "(no positives); plan without a pilot, by --value 0.85"),
     (["pilot.csv", "--label", "z", "--score", "p", "--half-width", "0.1"], "there is no column 'z'"),
@@ -261,6 +264,10 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
     ("how", "sentence"),
     [
         ({"half_width": 0.1, "value": "0.8"}, "value must lie between 0 and 1; got 0.8"),
+        (
+            {"source": [0, 1], "p": {n: [0.1, 0.2] for n in "abc"}, "rows": 9},
+            "3 score columns are named",
+        ),
         ({"half_width": "wide", "value": 0.8}, "half_width must be a positive number, .* wide"),
         ({"half_width": 0.1, "value": np.float64(1.5)}, "value must lie .*; got 1.5$"),
     ],

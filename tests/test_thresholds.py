@@ -11,6 +11,8 @@ from sklearn.metrics import cohen_kappa_score, fbeta_score, precision_recall_cur
 import scorewise as sw
 from schemas import check_described
 from scorewise.cli import run
+from scorewise.figures import figures_of
+from scorewise.registry import MEASURES
 from scorewise.show.document import schema
 from scorewise.thresholds.constraints import constraints
 from scorewise.thresholds.cuts import grid
@@ -446,6 +448,7 @@ BAD = [
     (["--cost", "-1"], "--cost must be a positive number"),
     (["--best", "f1", "--prevalence", "2"], "--prevalence must lie between 0 and 1"),
     (["--best", "auc"], "'auc'"),
+    (["--best", "f1", "-o", "rule.csv"], "--out rule.csv has to end in .json"),
     (["--best", "f1", "--cluster", "nobody"], "there is no column 'nobody'"),
 ]  # fmt: skip
 
@@ -667,3 +670,25 @@ def test_the_command_takes_groups(tmp_path, capsys):
     assert "By group" in capsys.readouterr().out
     assert run(["threshold", str(tmp_path / "w.csv"), *at, "--by", "p"]) == 2
     assert "as score and as group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("at", "name", "limit"),
+    [
+        ("fnr <= 10%", "sensitivity", 0.9),
+        ("precision >= 0.5", "precision", 0.5),
+        ("f1 >= 0.5", "sensitivity", None),
+    ],
+)
+def test_the_common_cut_in_each_group_is_drawn_beside_what_is_asked(at, name, limit, tmp_path):
+    y, p, ward = wards(1500)
+    rule = sw.threshold(y, p, at=at, by={"ward": ward})
+    (drawn,) = figures_of(rule.document())["slices"]
+    text = drawn.svg()
+    assert drawn.title == f"{MEASURES[name].title} at the common cut, by ward"
+    assert (">asked<" in text) == (limit is not None)
+    for g, row in zip(rule.document().groups, drawn.table.rows, strict=True):
+        assert row[0] == g.name
+        assert row[1].startswith(f"{getattr(g.common, name).value:.3f} [")
+    rule.report(tmp_path / "rule.html")
+    assert "at the common cut" in (tmp_path / "rule.html").read_text("utf-8")

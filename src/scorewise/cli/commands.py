@@ -455,7 +455,7 @@ COMMANDS = {
         """,
         without=("p",),
         texts={"out": "Write the rule (.json)."},
-        outputs={"out": Output("scorewise.thresholds:rule_file")},
+        outputs={"out": Output("scorewise.thresholds:rule_file", (".json",))},
     ),
     "threshold apply": Command(
         verb="scorewise.thresholds:apply",
@@ -582,7 +582,7 @@ COMMANDS = {
         Several classes: scorewise calibrate fit pets.csv --label pet --classes "p_*" -o map.json
         """,
         texts={"clip": "Keep probabilities this far from 0 and 1."},
-        outputs={"out": Output("scorewise.recalibrating:map_file")},
+        outputs={"out": Output("scorewise.recalibrating:map_file", (".json",))},
     ),
     "calibrate apply": Command(
         verb="scorewise.recalibrating:apply",

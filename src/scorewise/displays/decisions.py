@@ -140,7 +140,8 @@ class ConfusionDisplay(canvas.PredictionDisplay):
 class ThresholdDisplay(canvas.Display):
     """Sensitivity, precision and alert rate over all cuts, with the cuts of a rule.
 
-    After `plot`: `lines_` by the name of the share, `cuts_` by the name of the cut.
+    After `plot`: `lines_` by the name of the share, `cuts_` by the name of the cut, and `review_`
+    where the rule has reviews.
     """
 
     SHARES = ("sensitivity", "precision", "alert_rate")
@@ -176,6 +177,10 @@ class ThresholdDisplay(canvas.Display):
             )
             for c in self.doc.cuts
         }  # fmt: skip
+        if self.doc.reject is not None:
+            low, high = self.doc.reject.low, self.doc.reject.high
+            label = f"review from {low:.4g} to {high:.4g}"
+            self.review_ = ax.axvspan(low, high, color=GREY, alpha=0.18, lw=0, label=label)
         canvas.frame(ax, "cut: alert from this score on", "share", "above", 3, ylim=UNIT)
         return self
 

@@ -71,8 +71,9 @@ def _compare(doc: Any) -> Made:
 
 def _threshold(doc: Any) -> Made:
     from scorewise.figures.decisions import chosen_cuts
+    from scorewise.figures.slices import promised
 
-    return {"threshold": [chosen_cuts(doc)], "slices": _slices(doc) if doc.groups else []}
+    return {"threshold": [chosen_cuts(doc)], "slices": [promised(doc)]}
 
 
 def _smroc(doc: Any) -> Made:

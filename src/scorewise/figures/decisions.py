@@ -324,6 +324,11 @@ def chosen_cuts(doc: Any) -> Figure | None:
         Key(f"{c.name} cut", f"{c.cut.threshold:.4g}", INK, dashes.get(c.name, "2 2.4"))
         for c in doc.cuts
     ]
+    cuts = [(c.cut.threshold, dashes.get(c.name, "2 2.4")) for c in doc.cuts]
+    if doc.reject is not None:
+        both = (("clear below", doc.reject.low), ("alert from", doc.reject.high))
+        keys += [Key(word, f"{at:.4g}", INK, "2 2.4") for word, at in both]
+        cuts += [(at, "2 2.4") for _, at in both]
     unit = min(x) >= 0 and max(x) <= 1
     ends = (0.0, 1.0) if unit else (min(x), max(x))
 
@@ -340,19 +345,11 @@ def chosen_cuts(doc: Any) -> Figure | None:
                 low, high = getattr(points, f"{name}_low"), getattr(points, f"{name}_high")
                 drawing.add(axes.band(points.threshold, low, high, colour))
             drawing.add(axes.line(points.threshold, y, colour))
-            for c in doc.cuts:
-                if axes.x.holds(c.cut.threshold):
-                    at = axes.x.place(c.cut.threshold)
+            for cut, dash in cuts:
+                if axes.x.holds(cut):
+                    at = axes.x.place(cut)
                     ends_ = [(at, axes.y.range[0]), (at, axes.y.range[1])]
-                    drawing.add(
-                        line(
-                            ends_,
-                            INK,
-                            dash=dashes.get(c.name, "2 2.4"),
-                            width=1.5,
-                            class_="sw-line",
-                        )
-                    )
+                    drawing.add(line(ends_, INK, dash=dash, width=1.5, class_="sw-line"))
         return drawing
 
     columns: Any = {

@@ -22,7 +22,7 @@ DIFFERENT = (
 )  # fmt: skip
 FEW_CLASSES = 8  # of which three measures are shown, of more two
 BOUNDED = {"auroc", "sensitivity", "specificity", "precision", "f1", "accuracy"}
-IDEAL = {"calibration_slope": 1.0, "o_e": 1.0, "calibration_intercept": 0.0}
+IDEAL = {"calibration_slope": 1.0, "oe_ratio": 1.0, "calibration_intercept": 0.0}
 
 
 def title_of(name: str) -> str:
@@ -117,6 +117,33 @@ def _groups(
         for r in records for g in r.groups for m in g.measures if m.name == name
     ]  # fmt: skip
     return forest_figure(f"forest_{name}", title, text, forest, table(columns, [("", data)]))
+
+
+def promised(doc: Any) -> Figure | None:
+    """What the common cut of a rule does in each group, beside what is asked."""
+    if not doc.groups:
+        return None
+    name, limit = doc.asked_of_groups
+    rows = []
+    for g in doc.groups[:MOST]:
+        e = getattr(g.common, name, None)
+        shown = g.promise in ("kept", "broken")
+        mark = (
+            Mark(None, why=g.why)
+            if e is None
+            else Mark(e.value, e.low, e.high, look(0)["colour"], shown, why=e.why)
+        )
+        rows.append(Row(g.name, [mark], f"n = {count(g.rows)}"))
+    left_out = len(doc.groups) - len(rows)
+    title = (
+        f"{title_of(name)} at the common cut, by {' and '.join(shortened(b, 30) for b in doc.by)}"
+    )
+    text = f"{counted(len(doc.groups), 'group')} with {level(doc.settings.level)} intervals."
+    note = "Filled: shown to be kept or broken in the group."
+    note += f" The first {MOST} of {MOST + left_out} groups." if left_out else ""
+    lines = [] if limit is None else [Upright(limit, "asked")]
+    forest = Forest(rows, title_of(name), lines, (0.0, 1.0), note=note)
+    return forest_figure("forest_groups", title, text, forest)
 
 
 def _value(m: Any) -> float | None:

@@ -382,7 +382,9 @@ class Result:
     def found(self, r: Requirement) -> list[Found]:
         """What a requirement is judged by: one estimate, or one of each judge or window."""
         if r.delta or r.by:
-            raise BadInput(f"'{r.text}': groups and differences belong to rows, not to a result")
+            raise BadInput(
+                f"'{r.text}': a result has neither groups nor a baseline to judge; judge rows with gate"
+            )
         made = []
         for of, known, rows in self.parts():
             name, other = r.measure(list(known))

@@ -92,10 +92,13 @@ class GateDocument(JudgedDocument, command="gate"):
             at += f": {percent(s.level)} shared among {s.looks} looks"
         facts.append(("Judged by", at))
         rows: list[Any] = []
-        for requirement, some in groupby(self.checks, lambda c: c.requirement):
-            checks = list(some)
-            rows += [Heading(requirement)] if checks[0].of else []
-            for c in checks:
+        checks = sorted(
+            self.checks, key=lambda c: bool(c.of)
+        )  # groups have a heading, so all rows first
+        for requirement, some in groupby(checks, lambda c: c.requirement):
+            same = list(some)
+            rows += [Heading(requirement)] if same[0].of else []
+            for c in same:
                 enough = "" if c.rows_needed is None else f" of {count(c.rows_needed)}"
                 many = f"{count(c.rows)}{enough}"
                 rows.append((c.of or requirement, c.outcome, c.estimate, c.estimate, many))

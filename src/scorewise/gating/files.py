@@ -75,14 +75,14 @@ def saved_result(path: Path) -> Any:
         doc = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None  # which the reader of rows will say
-    if not isinstance(doc, dict) or "command" not in doc:
+    if not isinstance(doc, dict) or isinstance(doc.get("data"), list):
         return None
-    name = plain(path.name)
-    if doc["command"] != "evaluate":
-        raise BadInput(
-            f"{name} is a result of {plain(doc['command'])}; a baseline is rows, or what evaluate "
-            "wrote with --json"
+    name, verb = plain(path.name), doc.get("command")
+    if verb != "evaluate":
+        what = (
+            "holds neither rows nor a result" if verb is None else f"is a result of {plain(verb)}"
         )
+        raise BadInput(f"{name} {what}; a baseline is rows, or what evaluate wrote with --json")
     try:
         return from_dict(document_type("evaluate"), doc)
     except BadInput as e:

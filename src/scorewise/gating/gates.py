@@ -30,7 +30,7 @@ from scorewise.gating.document import (
     verdict_of,
 )
 from scorewise.gating.files import looked, read_gates
-from scorewise.gating.requirements import Outcome, Requirement, judged, parsed
+from scorewise.gating.requirements import NO_INTERVAL, Outcome, Requirement, judged, parsed
 from scorewise.show.document import cautions
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import shown
@@ -282,9 +282,11 @@ def _refusal(r: Requirement, f: Found) -> str:
     if f.needed is not None:
         return f"'{r.text}' cannot pass: {f.why}"
     if f.estimate.defined:
+        why = "" if f.why == NO_INTERVAL else f" here ({f.why})"
+        more = "take more rows, or " if why else ""
         return (
-            f"'{r.text}' cannot be judged: {f.measure} has no interval here ({f.why}); more rows may give "
-            f"it one, and {f.measure}{'.delta' * r.delta}.value goes without"
+            f"'{r.text}' cannot be judged: {f.measure} has no interval{why}; {more}write "
+            f"'{replace(r, end='value').text}'"
         )
     return (
         f"'{r.text}' cannot be judged: {f.measure} is undefined ({f.why}); leave it out, or judge rows on "

@@ -222,12 +222,15 @@ def by_rule_of_three(e: Estimate, m: Measure, rows: float) -> Estimate:
     return replace(e, low=ends[0], high=ends[1], method="rule of three")
 
 
+NO_INTERVAL = "it has no interval"
+
+
 def why_degenerate(e: Estimate) -> str:
     """Why an estimate cannot be judged by its interval; empty where it can."""
     if not e.defined:
         return e.why
     if not math.isfinite(e.low) or not math.isfinite(e.high):
-        return e.method.removeprefix("none: ") or "it has none"
+        return e.method.removeprefix("none: ") if e.method.startswith("none: ") else NO_INTERVAL
     return (e.method.removeprefix("none: ") or "a point") if e.low == e.high else ""
 
 

@@ -153,6 +153,11 @@ def plan(
         measure, half_width, difference, constraints(at), parsed(require or []), rows, delta, power,
         level, looks,
     )  # fmt: skip
+    if delta and not any(r.delta for r in asked.require):
+        raise BadInput(
+            Option("delta"), " is what a gate on a difference is expected to find; pass ",
+            Option("require", "auroc.delta >= -0.01"), " with it, or leave it out",
+        )  # fmt: skip
     check(prevalence=prevalence, threshold=threshold)
     given: dict[str, Any]
     for name, share in (("value", value), ("auroc", auroc), ("correlation", correlation)):
@@ -168,7 +173,12 @@ def plan(
             0.5 if correlation is None else correlation, auroc,
         )  # fmt: skip
     else:
-        given = {"prevalence": prevalence, "correlation": correlation, "auroc": auroc}
+        given = {
+            "value": value,
+            "prevalence": prevalence,
+            "correlation": correlation,
+            "auroc": auroc,
+        }
         if extra := next((n for n, v in given.items() if v is not None), ""):
             raise BadInput(Option(extra), " is supposed without a pilot; leave it out beside one")
         columns = {"label": label, "positive": positive, "cluster": cluster, "kind": kind}
@@ -208,6 +218,11 @@ def _pilot(source: Any, p: Any, score: Any, raters: Any, columns: dict[str, Any]
         at = columns["encoding"]
         return Pilot(cache(lambda level: agree(source, raters=raters, level=level, encoding=at)))
     several = score is not None and not isinstance(score, str) and len(score) > 1
+    models = len(p) if isinstance(p, dict) else len(score) if several else 1
+    if models > 2:
+        raise BadInput(
+            f"{models} score columns are named, but a plan is for one model, or for the difference of two"
+        )
     if p is not None:
         columns = {n: v for n, v in columns.items() if n not in ("label", "encoding")}
         if isinstance(p, dict):

@@ -25,7 +25,7 @@ from scorewise.show.estimates import EstimateField
 from scorewise.show.fields import Level, Number, Record, Share, Word, means, says
 from scorewise.show.page import Column, Section, Table, section, undefined
 from scorewise.show.words import count, percent, written
-from scorewise.thresholds.constraints import SHARES
+from scorewise.thresholds.constraints import SHARES, constraints
 from scorewise.thresholds.cuts import Table as CutTable
 from scorewise.writing import read_sealed, seal
 
@@ -238,9 +238,16 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
         if self.groups:
             from scorewise.thresholds.groups import group_section
 
-            sections.append(group_section(self.groups, self.by, self.settings.at))
+            sections.append(group_section(self.groups, self.by, self.asked_of_groups[0]))
         reasons = [(getattr(c, m).why, TITLES[m]) for c in self.cuts for m in TITLES]
         return [*sections, *undefined(reasons)]
+
+    @property
+    def asked_of_groups(self) -> tuple[str, float | None]:
+        """The measure by which groups are told apart, and what is asked of it."""
+        from scorewise.thresholds.groups import asked_of
+
+        return asked_of(constraints(self.settings.at))
 
     def _measures(self, title: str, rows: list[Any]) -> list[Section]:
         level = Column(percent(self.settings.level), "interval")

@@ -20,11 +20,12 @@ from scorewise.show.verdict import Claim, claim, share
 from scorewise.show.words import counted, named, percent, quoted
 from scorewise.tallies import Tally
 from scorewise.thresholds import cuts
-from scorewise.thresholds.constraints import constraints
+from scorewise.thresholds.constraints import Constraint
 from scorewise.thresholds.cuts import Clusters
 from scorewise.thresholds.document import TITLES, CutPoint, GroupCuts, Promise
 from scorewise.thresholds.operating_points import Asked, Choice
 
+COMPLEMENTS = {"fnr": "sensitivity", "fpr": "specificity", "fdr": "precision"}
 MEANING = "kept, broken: shown in the group by itself, with the confidence of the guarantee; open: neither."
 
 
@@ -113,27 +114,32 @@ def _by(by: Sequence[str]) -> str:
 
 def _shown(g: GroupCuts, asked: Asked) -> Any:
     """What the first constraint is about, at the common cut."""
-    name = _measure(asked.wanted[0].measure if asked.wanted else "sensitivity")
-    return None if g.common is None else getattr(g.common, name)
+    return None if g.common is None else getattr(g.common, asked_of(asked.wanted)[0])
 
 
-def _measure(name: str) -> str:
-    turned = {"fnr": "sensitivity", "fpr": "specificity", "fdr": "precision"}.get(name, name)
-    return turned if turned in TITLES else "sensitivity"
+def asked_of(wanted: Sequence[Constraint]) -> tuple[str, float | None]:
+    """The share that the first constraint is about, and its limit; else sensitivity.
+
+    >>> from scorewise.thresholds.constraints import constraints
+    >>> asked_of(constraints("fpr <= 0.1")), asked_of(constraints("f1 >= 0.5"))
+    (('specificity', 0.9), ('sensitivity', None))
+    """
+    c = next(iter(wanted), None)
+    if c is not None and (turned := COMPLEMENTS.get(c.measure)):
+        return turned, 1 - c.value
+    return (c.measure, c.value) if c is not None and c.measure in TITLES else ("sensitivity", None)
 
 
 def _at(g: GroupCuts, asked: Asked) -> str:
     e = _shown(g, asked)
     if e is None or e.why or e.value is None:
         return g.why or "undefined"
-    title = _measure(asked.wanted[0].measure).replace("sensitivity", "recall").replace("_", " ")
+    title = asked_of(asked.wanted)[0].replace("sensitivity", "recall").replace("_", " ")
     return f"{title} {share(e) if e.low is not None else percent(e.value)}"
 
 
-def group_section(groups: Sequence[GroupCuts], by: Sequence[str], at: Sequence[str]) -> Section:
-    """One line for each group: the common cut there, and its own."""
-    wanted = constraints(list(at))
-    name = _measure(wanted[0].measure if wanted else "sensitivity")
+def group_section(groups: Sequence[GroupCuts], by: Sequence[str], name: str) -> Section:
+    """One line for each group: the common cut there, by this share, and its own."""
     rows = []
     for g in groups:
         common = None if g.common is None else getattr(g.common, name)
