@@ -72,7 +72,7 @@ def _compare(doc: Any) -> Made:
 def _threshold(doc: Any) -> Made:
     from scorewise.figures.decisions import chosen_cuts
 
-    return {"threshold": [chosen_cuts(doc)], "slices": _slices(doc) if doc.groups else []}
+    return {"threshold": [chosen_cuts(doc)]}
 
 
 def _smroc(doc: Any) -> Made:
