@@ -400,6 +400,57 @@ def test_many_groups_and_classes_stay_readable():
         assert len(svg.svg()) < 25_000, name
 
 
+@pytest.mark.parametrize("order", [("stated", "token"), ("token", "stated")])
+def test_a_group_without_rows_of_a_model_has_the_marks_of_the_others(order):
+    rng = np.random.default_rng(3)
+    stated, llm = rng.random(400), np.repeat(["one", "two"], 200)
+    token = np.where(llm == "two", stated**2, np.nan)
+    right = (rng.random(400) < stated).astype(float)
+    given = {name: {"stated": stated, "token": token}[name] for name in order}
+    a = sw.answers(confidence=given, quality=right, by={"llm": llm}, missing="drop")
+    figure = next(f for f in figures_of(a.document())["slices"] if f.kind == "forest_auroc")
+    assert "2 groups" in figure.description
+    places = {
+        name: re.findall(r"<circle", part)
+        for name, part in re.findall(
+            r'<g data-group="(\w+)"(.*?)(?=<g data-group|$)', figure.svg(), re.DOTALL
+        )
+    }
+    assert {name: len(marks) for name, marks in places.items()} == {"one": 1, "two": 2}
+
+
+def test_of_many_classes_the_curves_are_those_of_the_lowest_auroc():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 12, 600)
+    p = rng.dirichlet(np.ones(12), 600)
+    p[np.arange(600), y] += np.linspace(0.6, 0.05, 12)[y]
+    doc = sw.evaluate(y, p / p.sum(1, keepdims=True)).document()
+    aurocs = {c.name: next(m.value for m in c.measures if m.name == "auroc") for c in doc.classes}
+    drawn = [c.model for c in doc.curves]
+    assert set(drawn) == set(sorted(aurocs, key=aurocs.get)[:10]) != set([*aurocs][:10])
+    for kind in ("roc", "precision_recall"):
+        figure = next(f for f in figures_of(doc)["ranking"] if f.kind == kind)
+        assert "the 10 of lowest AUROC of 12 classes" in figure.title
+        for name in drawn if kind == "roc" else ():
+            assert f">{name}</text>" in figure.svg() or f">{name}<" in figure.svg()
+            assert f"AUROC {aurocs[name]:.3f}" in figure.svg()
+
+
+def test_differences_are_told_apart_as_the_verdict_tells_them():
+    rng = np.random.default_rng(0)
+    y = rng.random(150) < 0.5
+    noise = [rng.normal(0, s, 150) for s in (1.5, 2.2, 2.6, 3.0)]
+    scores = {f"m{i}": 1 / (1 + np.exp(-(y + e - 0.5))) for i, e in enumerate(noise)}
+    doc = sw.evaluate({"y": y, **scores}, label="y", score=[*scores]).document()
+    (d,) = (d for d in doc.differences if (d.measure, d.first, d.second) == ("auroc", "m1", "m2"))
+    assert d.low > 0  # on its own
+    assert d.p_adjusted > 0.05  # as one of six pairs
+    figure = next(f for f in figures_of(doc)["comparison"] if f.kind == "differences")
+    assert "in AUROC" not in figure.description
+    assert "'m1' is better than 'm2' in Log loss" in figure.description
+    assert "Holm" in figure.description
+
+
 # Files
 
 

@@ -283,6 +283,52 @@ def test_every_command_writes_one(name, home, monkeypatch, capsys):
         assert " ".join(claim["sentence"].removeprefix("Next: ").split()) in page.text
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["threshold", "screening.csv", "--score", "risk", "--at", "recall >= 0.8"],
+        ["calibrate", "fit", "screening.csv", "--score", "sharp"],
+    ],
+    ids=["threshold", "calibrate"],
+)
+def test_an_output_that_ends_in_html_is_the_report(line, home, monkeypatch, capsys):
+    monkeypatch.chdir(home)
+    line = [*line, "--label", "outcome", "--positive", "ill"]
+    assert run([*line, "-o", "rule.html"]) == 0
+    assert Path("rule.html").read_text("utf-8").startswith("<!doctype html>")
+    assert "wrote rule.html" in capsys.readouterr().err
+    assert run([*line, "-o", "rule.json", "--output", "both.html"]) == 0
+    assert json.loads(Path("rule.json").read_text("utf-8"))
+    assert Path("both.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_groups_of_answers_and_raters_stand_under_groups(home):
+    rng = np.random.default_rng(0)
+    right, sure, g = rng.random(200) < 0.7, rng.random(200), np.repeat(["a", "b"], 100)
+    ratings = {name: rng.choice(["x", "y"], 200) for name in ("r", "s")}
+    judged = {**ratings, "t": ratings["r"]}
+    for result in (
+        sw.answers(confidence=sure, quality=right.astype(float), by=g),
+        sw.agree(ratings, by=g),
+        sw.judge(humans={"r": judged["r"], "s": judged["s"]}, judges={"t": judged["t"]}, by=g),
+    ):
+        text = render(result.document(), "html")
+        groups = text.partition('id="slices"')[2].partition("</section>")[0]
+        assert "<svg" in groups
+        assert "<table" in groups.rpartition("</figure>")[2]
+
+
+def test_cuts_by_group_have_a_report(home):
+    found = sw.threshold(
+        home / "screening.csv", label="outcome", positive="ill", score="risk", by="site",
+        at="recall >= 0.8",
+    )  # fmt: skip
+    page = Tree(render(found.document(), "html"))
+    sites = {g.name for g in found.document().groups}
+    assert sites
+    assert sites <= {text for tag, text in page.texts if tag in ("th", "td")}
+
+
 def test_findings_are_said_in_plain_words_once(made, text):
     """A newcomer reads what is wrong with an overconfident model, and what to do."""
     found = [(c.about, c.finding) for c in made.document().verdict]

@@ -311,7 +311,8 @@ def _measures(doc: AgreeDocument) -> list[Section]:
 
 def _groups(doc: AgreeDocument) -> list[Section]:
     how = words(doc.data.raters)
-    return [group_section(g, doc.settings.level, how, "Groups") for g in doc.groups]
+    made = (group_section(g, doc.settings.level, how, "Groups") for g in doc.groups)
+    return [replace(s, anchor="slices") for s in made]
 
 
 def _side_by_side(doc: AgreeDocument) -> list[Section]:

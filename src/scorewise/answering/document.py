@@ -174,7 +174,10 @@ class AnswersDocument(JudgedDocument, command="answers"):
             sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
         titles = {c.name: _title(self, c, "Groups") for c in self.confidences}
         level = self.settings.level
-        groups = [group_section(g, level, WORDS, titles[g.model]) for g in self.groups]
+        groups = [
+            replace(group_section(g, level, WORDS, titles[g.model]), anchor="slices")
+            for g in self.groups
+        ]
         return [*sections, *groups]
 
 

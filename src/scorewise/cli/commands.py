@@ -38,6 +38,7 @@ GATE = "scorewise.gating:gate"
 FIGURES = "scorewise.figures.files:figure_files"
 # options that say how rows are read, which the command that comes next needs too
 READING = ("weight", "count", "cluster", "kind", "missing", "encoding")
+PAGES = (".html", ".htm")
 PICTURE = Output("scorewise.cli.output:picture", (".png", ".svg", ".pdf"))
 
 
@@ -124,13 +125,14 @@ class Command:
     ) -> None:
         """Check settings and outputs, call the verb, tell its notes, and deliver its document."""
         check(**{n: value for n, value in values.items() if n in RULES and value is not None})
+        forms = _page_instead(values, forms)
         inputs = {name for name in values if OPTIONS.get(name, FILES).metavar == FILES.metavar}
         given = [f for name, f in values.items() if name in arguments or name in inputs]
         files = [name for f in given for name in (f if isinstance(f, list) else [f]) if name]
         paths = {name: values.get(name) for name in self.files}
         endings = {name: known.endings for name, known in self.files.items()}
         if forms.get("html", output.STDOUT) != output.STDOUT:
-            endings["html"] = (".html", ".htm")
+            endings["html"] = PAGES
         output.check_outputs(files, {**paths, **forms}, endings)
         output.check_drawing(paths.get("plot"))
         folder = values.pop("figures", None)
@@ -194,6 +196,17 @@ def carried(doc: Any, verb: str, given: Mapping[str, Any]) -> Any:
             words = [word for n in left for word in (flag(n), str(changed[n]))]
             claims[at] = replace(c, sentence=" ".join([c.sentence, *map(shlex.quote, words)]))
     return replace(doc, verdict=claims) if claims else doc
+
+
+def _page_instead(
+    values: dict[str, Any], forms: Mapping[str, str | None]
+) -> Mapping[str, str | None]:
+    """The forms asked for: where -o writes a rule or a map, a name of a page is that of the report."""
+    asked = values.get("out")
+    if not asked or forms.get("html", asked) is not None or not asked.lower().endswith(PAGES):
+        return forms
+    values["out"] = None
+    return {**forms, "html": asked}
 
 
 class Field(NamedTuple):
@@ -454,7 +467,7 @@ COMMANDS = {
         Example: scorewise threshold scores.csv --cost 10 --review 0.3 --prevalence 0.02
         """,
         without=("p",),
-        texts={"out": "Write the rule (.json)."},
+        texts={"out": "Write the rule (.json), or the report (.html)."},
         outputs={"out": Output("scorewise.thresholds:rule_file", (".json",))},
     ),
     "threshold apply": Command(

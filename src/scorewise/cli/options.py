@@ -206,7 +206,7 @@ OPTIONS = {
         "DIR", "Write each figure into a folder (.svg; .png with scorewise[figures])."
     ),
     "segments": Option(PATH, "Write climb and run of each row (.csv or .parquet)."),
-    "out": Option(PATH, "Write the map (.json).", short="-o"),
+    "out": Option(PATH, "Write the map (.json), or the report (.html).", short="-o"),
     "json": Option(PATH, "Write the result as JSON; - prints it."),
     "md": Option(PATH, "Write it as Markdown; - prints it."),
     "latex": Option(PATH, "Write it as LaTeX, for a paper; - prints it."),

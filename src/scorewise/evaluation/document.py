@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,7 +188,8 @@ class EvaluationDocument(JudgedDocument, command="evaluate"):
     differences: list[DifferenceRecord] = means("Models compared on the same rows, pair by pair.")
     groups: list[GroupsRecord]
     curves: list[CurvesRecord] = means(
-        "The curves of each model, or of the first classes; empty on the first screen."
+        "The curves of each model, or of at most ten classes, those of the lowest AUROC; empty on the "
+        "first screen."
     )
 
     def page(self) -> Page:
@@ -255,14 +257,20 @@ def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument
         classes=classes,
         differences=[],
         groups=[e.groups.record] if isinstance(e.groups, ClassGroups) else [],
-        curves=[CurvesRecord.of_class(name, t.one(name)) for name in _drawn(t)] if every else [],
+        curves=[CurvesRecord.of_class(c, t.one(c)) for c in _drawn(t, classes)] if every else [],
         hints=[*_class_hints(e, every), *cautions([model.measures, classes])],
     )
 
 
-def _drawn(t: ClassTally) -> Sequence[str]:
-    """The classes whose curves are written: the first of those whose scores are known."""
-    return t.classes[:DRAWN] if t.each else ()
+def _drawn(t: ClassTally, classes: Sequence[ClassRecord]) -> Sequence[str]:
+    """The classes whose curves are written, if their scores are known: those of the lowest AUROC."""
+
+    def worth(c: ClassRecord) -> float:
+        found = next((m.value for m in c.measures if m.name == "auroc"), None)
+        return math.inf if found is None else found
+
+    lowest = {c.name for c in sorted(classes, key=worth)[:DRAWN]}
+    return [name for name in t.classes if name in lowest] if t.each else ()
 
 
 def class_data(t: ClassTally) -> DataRecord:

@@ -19,7 +19,7 @@ from scorewise.figures.shared import (
 from scorewise.figures.svg import INK, Drawing, Key, look
 from scorewise.inference.agreement import BANDS
 from scorewise.show.page import Figure
-from scorewise.show.words import quoted
+from scorewise.show.words import count, counted, quoted
 
 MOST_RATERS = 16
 
@@ -99,7 +99,7 @@ def judges(doc: Any) -> list[Figure]:
             Row(
                 j.name,
                 [mark(j.ceiling.judge, BLUE), mark(j.ceiling.human, INK, False)],
-                f"{j.items} items",
+                counted(j.items, "item"),
             )
             for j in compared[:MOST]
         ]
@@ -119,7 +119,9 @@ def judges(doc: Any) -> list[Figure]:
             f"Share of items on which a judge says what humans do ({doc.data.truth}), with "
             f"{level(doc.settings.level)} intervals; dashed: always saying the most frequent category."
         )
-        rows = [Row(j.name, [mark(j.accuracy, BLUE)], f"{j.items} items") for j in known[:MOST]]
+        rows = [
+            Row(j.name, [mark(j.accuracy, BLUE)], counted(j.items, "item")) for j in known[:MOST]
+        ]
         base = known[0].accuracy.baseline
         lines = [Upright(base, "most frequent")] if base is not None else []
         made.append(
@@ -156,7 +158,7 @@ def answers(doc: Any) -> list[Figure]:
                 Row(
                     c.name,
                     [mark(both[0], BLUE), mark(both[1], VERMILION, False)],
-                    f"n = {c.answers}",
+                    f"n = {count(c.answers)}",
                 )
             )
     for g in doc.groups if len(doc.groups) == 1 else ():
@@ -170,7 +172,9 @@ def answers(doc: Any) -> list[Figure]:
                         pair, (BLUE, VERMILION), (True, False), strict=True
                     )
                 ]
-                rows.append(Row(one.name, marks, f"n = {one.rows}", one.name, not one.judged))
+                rows.append(
+                    Row(one.name, marks, f"n = {count(one.rows)}", one.name, not one.judged)
+                )
     if not rows:
         return []
     title = "Confidence beside accuracy"

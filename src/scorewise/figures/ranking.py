@@ -29,12 +29,17 @@ class _Curves:
         self.records = [c for c in doc.curves if c.tp[-1] > 0 and c.fp[-1] > 0]
         self.places = [doc.curves.index(c) for c in self.records]
         self.names = [c.model for c in self.records]
+        self.each = ""
+        if self.classes:
+            most, of = len(self.records), len(doc.classes)
+            few = f"the {most} of lowest AUROC of {of} classes, " if most < of else ""
+            self.each = f"s, {few}each {'' if few else 'class '}against the rest"
 
     def roc(self) -> Figure | None:
         """Sensitivity against the false positive rate."""
         if not self.records:
             return None
-        title = "ROC curves, each class against the rest" if self.classes else "ROC curve"
+        title = f"ROC curve{self.each}"
         banded = any(c.tpr_low for c in self.records) and len(self.records) <= shared.BANDED
         text = (
             f"Sensitivity against false positive rate over all thresholds. {self._areas('auroc', 'AUROC')}."
@@ -115,9 +120,7 @@ class _Curves:
         """Precision against recall."""
         if not self.records:
             return None
-        title = "Precision-recall curve" + (
-            "s, each class against the rest" if self.classes else ""
-        )
+        title = f"Precision-recall curve{self.each}"
         shares = {c.tp[-1] / (c.tp[-1] + c.fp[-1]) for c in self.records}
         base = min(shares) if len(shares) == 1 else None
         areas = self._areas("average_precision", "Average precision")
@@ -151,8 +154,8 @@ class _Curves:
         return len(self.records) <= HULLS and not self.classes
 
     def _measured(self, name: str) -> list[Any]:
-        owners = self.doc.classes if self.classes else self.doc.models
-        return [shared.measure(owners[i], name) for i in self.places]
+        owners = {o.name: o for o in (self.doc.classes if self.classes else self.doc.models)}
+        return [shared.measure(owners[n], name) for n in self.names]
 
     def _keys(self, name: str, short: str) -> list[Key]:
         texts = [f"{short} {shared.estimate(m)}" if m else "" for m in self._measured(name)]

@@ -119,7 +119,7 @@ def reliability(doc: Any) -> Figure | None:
     text = (
         "Share of positives over the predicted probability (isotonic regression); on the dotted line "
         f"scores are calibrated. {where if banded else ''}Below: how many rows got each probability, dark "
-        f"the positives. {told}."
+        f"the positives. {told[:1].upper()}{told[1:]}."
     )
     keys = shared.model_keys(drawn, [_slope(doc.models[i]) for i, _ in drawn])
     if banded:

@@ -37,9 +37,7 @@ def title_of(name: str) -> str:
 
 def groups(records: Sequence[Any], overall: Callable[[int, str], Any], doc: Any) -> list[Figure]:
     """Groups of each model, a figure for each of some measures; `overall` has those of all rows."""
-    if not records or not records[0].groups:
-        return []
-    measured = [m.name for m in records[0].groups[0].measures]
+    measured = list(dict.fromkeys(m.name for r in records for g in r.groups for m in g.measures))
     chosen = [n for n in GROUP_MEASURES if n in measured][:3] or measured[:1]
     made = [_groups(records, name, overall, doc) for name in chosen]
     return [f for f in made if f is not None]
@@ -51,20 +49,25 @@ def _groups(
     first, confidence = records[0], doc.settings.level
     title = f"{title_of(name)} by {' and '.join(shortened(b, 30) for b in first.by)}"
     rows, differing = [], []
-    for at, g in enumerate(first.groups):
-        marks = []
-        for i, record in enumerate(records):
-            m = next((m for m in record.groups[at].measures if m.name == name), None)
-            if m is None:
+    # a model may lack the rows of a group, or all of them
+    by_name = [{g.name: g for g in record.groups} for record in records]
+    for group in dict.fromkeys(g for named in by_name for g in named):
+        marks, found = [], [named[group] for named in by_name if group in named]
+        for i, named in enumerate(by_name):
+            g = named.get(group)
+            m = next((m for m in g.measures if m.name == name), None) if g else None
+            if g is None or m is None:
                 continue
             apart = g.judged and m.differs(confidence)
-            differing += [g.name] if apart and g.name not in differing else []
-            colour = look(i)["colour"] if len(records) > 1 else look(0)["colour"]
-            marks.append(Mark(m.value, m.low, m.high, colour, apart, i, m.why))
-        rows.append(Row(g.name, marks, f"n = {count(g.rows)}", g.name, not g.judged))
+            differing += [group] if apart and group not in differing else []
+            marks.append(Mark(m.value, m.low, m.high, look(i)["colour"], apart, i, m.why))
+        sizes = [g.rows for g in found]
+        n = f"n {'=' if min(sizes) == max(sizes) else '≤'} {count(max(sizes))}"
+        rows.append(Row(group, marks, n, group, not any(g.judged for g in found)))
     if not any(m.value is not None for r in rows for m in r.marks):
         return None
-    left_out = len(rows) - MOST
+    told_of = len(rows)
+    left_out = told_of - MOST
     if left_out > 0:
         order = sorted(
             rows,
@@ -87,14 +90,14 @@ def _groups(
         else "None is told apart from the rest"
     )
     text = (
-        f"{title_of(name)} of {counted(len(first.groups), 'group')} with {level(confidence)} intervals. "
+        f"{title_of(name)} of {counted(told_of, 'group')} with {level(confidence)} intervals. "
         f"{told} after {first.correction}'s correction for the number of groups."
     )
     grey = any(r.quiet for r in rows)
     dashed = " Dashed: all rows." if lines and several and name not in IDEAL else ""
     note = f"Filled: differs from the rest after correction.{dashed}" + (
         f" Grey: fewer than {first.min_rows} rows, not judged." if grey else ""
-    ) + (f" The {MOST} farthest of {MOST + left_out} groups." if left_out > 0 else "")  # fmt: skip
+    ) + (f" The {MOST} farthest of {told_of} groups." if left_out > 0 else "")  # fmt: skip
     bounds = (0.0, 1.0) if name in BOUNDED else (None, None)
     forest = Forest(
         rows,
@@ -222,6 +225,7 @@ def differences(doc: Any, better: Mapping[str, str] | None = None) -> Figure | N
             if d.measure != name:
                 continue
             apart = d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)
+            apart = apart and (d.p_adjusted is None or d.p_adjusted <= 1 - doc.settings.level)
             way = _better(doc, name)
             winner = (
                 None
@@ -244,7 +248,8 @@ def differences(doc: Any, better: Mapping[str, str] | None = None) -> Figure | N
     )
     rest = f" and {len(told) - 4} more" if len(told) > 4 else ""
     text = (
-        f"Paired differences on the same rows, with {level(doc.settings.level)} intervals. "
+        f"Paired differences on the same rows, with {level(doc.settings.level)} intervals"
+        + (". " if one else "; told apart is what Holm's correction for the pairs leaves. ")
         + (f"{'; '.join(told[:4])}{rest}." if told else "No difference is told apart from 0.")
     )  # fmt: skip
     keys = [Key(f"{n} better", **look(i), shape="mark") for i, n in enumerate(names)]

@@ -258,7 +258,10 @@ def _overview(doc: JudgeDocument) -> list[Section]:
 
 def _groups(doc: JudgeDocument) -> list[Section]:
     return [
-        group_section(g, doc.settings.level, WORDS, f"Groups of {quoted(g.model)}")
+        replace(
+            group_section(g, doc.settings.level, WORDS, f"Groups of {quoted(g.model)}"),
+            anchor="slices",
+        )
         for g in doc.groups
     ]
 
