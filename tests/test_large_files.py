@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -217,6 +218,25 @@ def test_sizes_of_memory():
     assert bytes_of("250 mb") == 250 * 2**20
     with pytest.raises(BadInput, match="is not a size; write it as 500MB or 2GB"):
         bytes_of("much")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
+def test_a_process_keeps_to_the_memory_that_it_is_told(tmp_path):
+    """More distinct scores than fit beside the program, fewer than would fit alone."""
+    rng = np.random.default_rng(0)
+    p = rng.random(8_000_000)
+    pl.DataFrame({"y": rng.random(len(p)) < p, "p": p}).write_parquet("large.parquet")
+    code = """
+import re
+from pathlib import Path
+from scorewise.cli import run
+given = ["large.parquet", "--label", "y", "--score", "p", "--memory", "500MB"]
+assert run(["tally", *given, "-o", "large.tally"]) == 0
+print(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "do not fit the memory of 500MB" in done.stderr
+    assert int(done.stdout.splitlines()[-1]) < 500 * 1024
 
 
 def test_what_grows_in_place_is_the_coarse_tally_of_all():

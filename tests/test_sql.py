@@ -39,9 +39,28 @@ def test_every_method_is_the_same_in_duckdb(method, kind):
     r = sw.Recalibrator(method, kind=kind).fit(s, y)
     extra = np.array([0.0, 1.0, 5e-324, 1e-300, 1e-7, 1 - 1e-7, np.nextafter(1, 0)])
     at = np.concatenate([s[:300], edges(r.map_), extra])
-    at = np.clip(at, 0, 1) if kind == "probability" else np.concatenate([at, [-300.0, 300, 900]])
+    far = np.array([300.0, 900, 1e6, 1e12, 1e17, 1e30, 1e100, 1e300, np.finfo(float).max])
+    at = np.clip(at, 0, 1) if kind == "probability" else np.concatenate([at, far, -far])
     got = [value for (value,) in queried([r.to_sql("s")], {"s": at.tolist()})]
-    np.testing.assert_allclose(got, r.transform(at), rtol=1e-11, atol=1e-15)
+    want = r.transform(at)
+    assert np.isfinite(want).all()
+    np.testing.assert_allclose(np.array(got, float), want, rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["logit", "score"])
+@pytest.mark.parametrize("method", METHODS)
+def test_maps_rise_however_far_a_score_is(method, kind):
+    """A spline is made of cubes, of which nothing but rounding would be left far from its knots."""
+    if kind not in METHODS[method].kinds:
+        pytest.skip("not for scores of any scale")
+    far = np.concatenate([[0.0], 10.0 ** np.arange(0, 309, 2), [np.finfo(float).max]])
+    for seed in range(4):
+        p, y = draw(seed, 1500, slope=0.6)
+        s = np.log(p / (1 - p)) if kind == "logit" else p / 1000 + 5
+        r = sw.Recalibrator(method, kind=kind).fit(s, y)
+        at = np.concatenate([-far[::-1], far])
+        for made in (r.transform(at), [v for (v,) in queried([r.to_sql("s")], {"s": at.tolist()})]):
+            assert (np.diff(np.array(made, float)) >= 0).all()
 
 
 @pytest.mark.parametrize("kind", ["probability", "logit"])
@@ -114,13 +133,14 @@ def test_several_classes(method, kind):
     r = sw.Recalibrator(method, kind=kind).fit(s, y)
     at = np.concatenate([s[:200], [[1.0, 0, 0], [0, 0, 1]]])
     if kind == "logit":
-        at = np.concatenate([at, [[800.0, -800, 0]]])
+        at = np.concatenate([at, [[800.0, -800, 0], [-1e100, 0, 1e100]]])
     columns = dict(zip("abc", at.T.tolist(), strict=True))
     sql = r.to_sql({"cat": "a", "dog": "b", "eel": "c"})
     assert list(sql) == ["cat", "dog", "eel"]
     got = np.array(queried(list(sql.values()), columns))
     np.testing.assert_allclose(got, r.transform(at), rtol=1e-10, atol=1e-15)
-    bad = [[np.nan, 0.5, 0.5], [None, 0.5, 0.5]] + [[0.9, 0.9, 0.9]] * (kind == "probability")
+    bad = [[np.nan, 0.5, 0.5], [None, 0.5, 0.5]]
+    bad.append([0.9, 0.9, 0.9] if kind == "probability" else [1e101, 0.5, 0.5])
     columns = dict(zip("abc", zip(*bad, strict=True), strict=True))
     assert set(np.ravel(queried(list(sql.values()), columns))) == {None}
 
@@ -130,6 +150,8 @@ def test_columns_have_to_fit_the_map():
     several = sw.Recalibrator("temperature", kind="logit").fit(z, y)
     with pytest.raises(BadInput, match="name the column of each"):
         several.to_sql("p")
+    with pytest.raises(BadInput, match="name the column of each"):
+        several.to_sql(["a", "b", "c"])
     with pytest.raises(BadInput, match="the map is for the classes cat, dog"):
         several.to_sql({"cat": "a", "cow": "b"})
     p, y = draw(1, 200)

@@ -136,7 +136,7 @@ OPTIONS = {
     "grid": Option(
         "GRID", "Keep scores on a grid from the start: probability (0 to 1) or relative (any)."
     ),
-    "memory": Option("SIZE", "Memory for exact scores; beyond, they go onto a grid with bounds."),
+    "memory": Option("SIZE", "Memory to take; scores that do not fit go onto a grid, with bounds."),
     "again": Option("", "Take a file although its content is there already."),
     "resume": Option("", "Go on from the files that an earlier run finished."),
     "skip_bad_files": Option("", "Leave out files that cannot be used, and say how many."),

@@ -69,7 +69,9 @@ class Scale:
         if self.kind == "logit":
             return Points(s, s)
         if self.kind == "score":
-            return Points(s, (s - self.centre) / self.unit)
+            with np.errstate(over="ignore"):
+                x = (s - self.centre) / self.unit
+            return Points(s, np.clip(x, -LARGEST, LARGEST))
         return Points(s, logit(np.clip(s, self.clip, 1 - self.clip)))
 
 

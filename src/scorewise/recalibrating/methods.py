@@ -156,9 +156,17 @@ def _curves(x: Floats, knots: Floats) -> list[Any]:
     if not len(knots):
         return [x]
     last, width = knots[-1], knots[-1] - knots[0]
-    ends = np.maximum(x - last, 0.0) ** 3
-    arches = [(np.maximum(x - k, 0.0) ** 3 - ends) / ((last - k) * width) for k in knots[:-1]]
-    return [x, *(arch - arches[-1] for arch in arches[:-1])]
+    # cubes beyond the last knot would cancel, to nothing but rounding far away
+    inside, beyond = np.minimum(x, last), np.maximum(x - last, 0.0)
+    arches = [np.maximum(inside - k, 0.0) ** 3 / ((last - k) * width) for k in knots[:-1]]
+    bent = (arch - arches[-1] for arch in arches[:-1])
+    return [x, *(b + slope * beyond for b, slope in zip(bent, slopes_beyond(knots), strict=True))]
+
+
+def slopes_beyond(knots: Floats) -> Floats:
+    """The slope of each of those curves, without the score, beyond the last knot."""
+    slopes: Floats = 3 * (knots[-2] - knots[:-2]) / (knots[-1] - knots[0])
+    return slopes
 
 
 def _roughness(knots: Floats) -> Floats:
@@ -228,9 +236,15 @@ def _rises(coef: Floats, knots: Floats) -> bool:
 
 
 def _apply_spline(parameters: Mapping[str, Any], points: Points) -> Floats:
-    curves = _curves(points.x, np.asarray(parameters["knots"]))
-    parts = zip(parameters["coefficients"], curves, strict=True)
-    return expit(np.asarray(sum((c * f for c, f in parts), parameters["intercept"])))
+    knots = np.asarray(parameters["knots"])
+    slope, *bends = parameters["coefficients"]
+    last, end = np.inf, slope
+    if len(knots):
+        last, end = knots[-1], slope + float(slopes_beyond(knots) @ bends)
+    inside = np.minimum(points.x, last)
+    z = sum(c * f for c, f in zip((slope, *bends), _curves(inside, knots), strict=True))
+    # one slope for all of it, which does not fall
+    return expit(z + parameters["intercept"] + max(end, 0.0) * np.maximum(points.x - last, 0.0))
 
 
 SPLINE = Method(

@@ -16,7 +16,7 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns.binary import ROUNDED
-from scorewise.columns.classes import SLACK
+from scorewise.columns.classes import LARGEST, SLACK
 from scorewise.columns.labels import listed
 from scorewise.errors import BadInput, Option
 from scorewise.recalibrating.document import (
@@ -26,7 +26,7 @@ from scorewise.recalibrating.document import (
     read_map,
 )
 from scorewise.recalibrating.maps import ClassMap, Map
-from scorewise.recalibrating.methods import both
+from scorewise.recalibrating.methods import both, slopes_beyond
 from scorewise.tallies.losses import expit
 
 MOST = 1 << 20  # characters
@@ -51,7 +51,7 @@ def class_to_sql(m: ClassMap, columns: Mapping[str, str], quote: str = '"') -> d
             f"{listed(list(m.classes))}; name one column for each"
         )
     s = [_quoted(columns[c], quote) for c in m.classes]
-    low, high = (0.0, 1.0) if m.kind == "probability" else (-_LARGEST, _LARGEST)
+    low, high = (0.0, 1.0) if m.kind == "probability" else (-LARGEST, LARGEST)
     inside = " AND ".join(f"{x} >= {_number(low)} AND {x} <= {_number(high)}" for x in s)
     if m.kind == "probability":
         inside += f" AND ABS({' + '.join(s)} - 1) <= {_number(SLACK)}"
@@ -72,7 +72,7 @@ def sql_of(
     """The same of a stored map; columns of several classes are those it was fitted to, unless given."""
     doc = read_map(map_file) if isinstance(map_file, str | Path) else map_file
     if isinstance(doc, CalibrateClassesDocument):
-        if isinstance(columns, str):
+        if columns is not None and not isinstance(columns, Mapping):
             raise BadInput(
                 "the map is for several classes; name the column of each, class by class"
             )
@@ -241,15 +241,17 @@ def _spline(m: Map, s: str) -> str:
     if not knots:
         return _expit(_sum([(slope, x)], q["intercept"]))
     last, width = knots[-1], knots[-1] - knots[0]
-    # the arches of the inner knots share those of the last two, so that each cube is written once
+    inside = f"LEAST({x}, {_number(last)})"
+    # the arches of the inner knots share that of the last, so that each cube is written once
     factors = [c / ((last - k) * width) for c, k in zip(rest, knots, strict=False)]
-    before = knots[-2]
-    factors.append(-sum(rest) / ((last - before) * width))
+    factors.append(-sum(rest) / ((last - knots[-2]) * width))
     cubes = [
-        (f, f"POWER(GREATEST({x} - {_number(k)}, 0), 3)")
-        for f, k in zip((*factors, -sum(factors)), (*knots[:-1], last), strict=True)
+        (f, f"POWER(GREATEST({inside} - {_number(k)}, 0), 3)")
+        for f, k in zip(factors, knots[:-1], strict=True)
     ]
-    return _expit(_sum([(slope, x), *cubes], q["intercept"]))
+    end = max(slope + float(slopes_beyond(np.asarray(knots)) @ rest), 0.0)
+    beyond = end, f"GREATEST({x} - {_number(last)}, 0)"
+    return _expit(_sum([(slope, inside), *cubes, beyond], q["intercept"]))
 
 
 def _isotonic(m: Map, s: str) -> str:

@@ -20,6 +20,7 @@ from scorewise.tallies.tally import Tally
 
 PER_SCORE = 48  # bytes that a distinct score takes while rows are sorted and judged
 PER_WEIGHTED = 160  # the same where rows have weights
+_OWN = 384 << 20  # bytes that the program and a batch of rows take beside the scores
 _GRID_ROWS = 1 << 21  # rows that are put on the grid at a time
 _FEW = 1 << 14  # scores that are added to a grid as a tally of their own
 _BLOCK = 1 << 15
@@ -37,7 +38,8 @@ class Budget:
 
     def scores(self, weighted: bool) -> int:
         """How many distinct scores fit."""
-        return max(1, self.memory // (PER_WEIGHTED if weighted else PER_SCORE))
+        left = self.memory - min(_OWN, self.memory // 2)
+        return max(1, left // (PER_WEIGHTED if weighted else PER_SCORE))
 
     def rows(self, weighted: bool) -> int:
         """How many rows are taken together."""
