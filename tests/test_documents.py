@@ -35,6 +35,11 @@ def at(node, path):
     return node
 
 
+def test_what_every_command_writes_has_a_schema():
+    known = {json.loads(path.read_text("utf-8"))["command"] for path in GOLDEN.glob("*.json")}
+    assert known <= set(DOCUMENTS), "add the document to DOCUMENTS in show/document.py"
+
+
 @pytest.mark.parametrize("command", DOCUMENTS)
 def test_every_field_of_the_schema_is_described(command):
     check_described(schema(command))

@@ -77,7 +77,8 @@ def test_refusals_are_one_sentence(toy, capsys, line, sentence):
     assert err.count("\n") == 1
 
 
-def test_an_option_without_a_help_text_is_a_fault(capsys):
+def test_an_option_without_a_help_text_is_a_fault(capsys, monkeypatch):
+    monkeypatch.delitem(OPTIONS, "rule", raising=False)
     add("toy", TOY)
     try:
         assert run(["toy", "a.csv"]) == 70

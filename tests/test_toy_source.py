@@ -37,6 +37,13 @@ def test_without_that_line_it_is_not_known(tmp_path, monkeypatch, capsys):
     assert "a.toy has no extension known here" in capsys.readouterr().err
 
 
+def test_what_its_reader_cannot_read_is_one_sentence(folder, capsys):
+    Path("a.toy").write_text("y=1;p=0.9\ny=0;p\n")
+    assert run(["evaluate", "a.toy"]) == 2
+    said = "scorewise: a.toy cannot be read as toy; it is damaged or cut short\n"
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize("name", SOME)
 def test_commands_say_what_they_say_of_csv(folder, name, capsys):
     words = [word.replace(".csv", ".toy") for word in COMMANDS[name]]

@@ -25,7 +25,9 @@ _LINES = 100_000
 def open_table(source: Source, name: str, form: str) -> Table:
     """The table in a source of a known format; text is in UTF-8."""
     module, _, opener = FORMATS[form].opener.partition(":")
-    table: Table = getattr(import_module(module), opener)(source, name)
+    opened = getattr(import_module(module), opener)
+    with guard(name, form):
+        table: Table = opened(source, name)
     return table
 
 
