@@ -169,3 +169,48 @@ def test_command_line(tmp_path, capsys):
     two = capsys.readouterr().out
     assert '"command": "evaluate"' in two
     assert f'"value": {PLAIN.auroc.value!r}' in two
+
+
+ANIMALS = np.array(["cat", "dog", "ant"])[RNG.integers(0, 3, 60)]
+THREE = RNG.dirichlet(np.ones(3), 60)
+
+
+def wide(names, label=ANIMALS, columns=THREE.T):
+    return {"animal": label, "age": range(60), **dict(zip(names, columns, strict=True))}
+
+
+@pytest.mark.parametrize("names", ["dog cat ant", "p_dog p_cat p_ant", "dog.p cat.p ant.p"])
+def test_columns_named_as_the_classes_are_taken_for_their_scores(names):
+    taken = [f"'{name}'" for name in names.split()]
+    with pytest.warns(UserWarning, match="classes: columns " + ", ".join(taken)):
+        e = sw.evaluate(wide(names.split()), label="animal")
+    assert e.classes == ("dog", "cat", "ant")
+    same(e, sw.evaluate(ANIMALS, dict(zip(e.classes, THREE.T, strict=True))))
+    assert not e["rps"].defined  # columns are in no order that means something
+
+
+def test_two_columns_named_as_the_classes_are_two_classes():
+    frame = {"truth": np.array(["sick", "well"])[1 - Y], "well": 1 - P, "sick": P}
+    with pytest.warns(UserWarning, match="classes: columns 'sick', 'well'"):
+        same(sw.evaluate(frame, label="truth"))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        wide(["dog", "cat", "cow"]),  # a class without a column
+        wide(["dog", "cat", "ant", "p_dog", "p_cat", "p_ant"], columns=[*THREE.T, *THREE.T]),
+        {"animal": Y, "x0": 3 * P, "x1": P},  # numbers of any kind
+    ],
+)
+def test_columns_that_may_not_be_those_of_classes_are_not_taken(frame):
+    with pytest.raises(sw.BadInput, match="the score column is not named"):
+        sw.evaluate(frame, label="animal")
+
+
+def test_logits_named_as_the_classes_have_to_be_said():
+    frame = wide(["dog", "cat", "ant"], columns=9 * THREE.T)
+    with pytest.raises(sw.BadInput, match='pass kind="logit" for logits'):
+        sw.evaluate(frame, label="animal")
+    with pytest.warns(UserWarning, match="classes: columns"):
+        assert sw.evaluate(frame, label="animal", kind="logit").classes == ("dog", "cat", "ant")

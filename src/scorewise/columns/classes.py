@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from os import PathLike
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
 from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.labels import coded, listed, read_labels, text
-from scorewise.columns.numbers import Place, in_range
-from scorewise.columns.roles import Spec, class_columns
+from scorewise.columns.labels import coded, distinct_words, listed, read_labels, text
+from scorewise.columns.numbers import Place, in_range, is_text
+from scorewise.columns.roles import Spec, choose, class_columns
 from scorewise.columns.rows import Checked, Columns, Missing, read
-from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch
+from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch, vector
 from scorewise.errors import BadInput, Option
+
+if TYPE_CHECKING:
+    from scorewise.columns.files import Opened
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
 LARGEST = 1e100  # beyond which sums of logits leave the floats
@@ -143,6 +146,35 @@ def class_rows(
     in_order = not isinstance(classes, str) or "=" in classes or "," in classes
     known = named_classes(list(columns))
     return replace(rows_of_classes(found, known, kind, in_order), columns=columns)
+
+
+def columns_of_labels(opened: Opened, label: str | None) -> tuple[str, dict[str, str]]:
+    """The label, and the column of each of its classes where these name columns, with the same ends.
+
+    No columns where the label has two values and a column of numbers goes by the name of a score.
+
+    >>> from scorewise.columns.files import open_source
+    >>> wide = open_source({"obs": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8], "age": [30, 41]})
+    >>> columns_of_labels(wide, None)
+    ('obs', {'a': 'p_a', 'b': 'p_b'})
+    """
+    choice = choose(opened.names, {"label": label, "score": None})
+    name = next(iter(choice.columns["label"].values()))
+    likely, _ = choice.unsure["score"]
+    raw, _ = opened.read([name, *likely], ())
+    words = distinct_words(vector(raw[name], name))
+    if len(words) == 2 and not all(is_text(vector(raw[n], n)) for n in likely):
+        return name, {}
+    known = set(opened.names) - {name}
+    of_first = [n for n in known if words and words[0] in n]
+    ends = {tuple(n.split(words[0])) for n in of_first if n.count(words[0]) == 1}
+    fit = [e for e in ends if len(words) > 1 and all(w.join(e) in known for w in words)]
+    if len(fit) != 1:
+        return name, {}
+    found = {w: w.join(fit[0]) for w in words}
+    if len(words) > 2:  # in the order of the file, as patterns find them
+        words.sort(key=lambda w: opened.names.index(found[w]))
+    return name, {w: found[w] for w in words}
 
 
 def rows_of_classes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from scorewise.checks import check
@@ -12,15 +12,18 @@ from scorewise.columns.classes import (
     ClassRows,
     DecidedRows,
     class_rows,
+    columns_of_labels,
     decided_rows,
     is_source,
     is_wide,
+    numbered,
     only_column,
     positive_column,
     take_classes,
 )
+from scorewise.columns.files import Opened, open_source
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.roles import Spec
+from scorewise.columns.roles import Spec, quoted
 from scorewise.columns.rows import group_columns, warn
 from scorewise.engines import is_engine, rows_of_frame
 from scorewise.errors import BadInput, Option, Setting, no_scores
@@ -245,15 +248,7 @@ def _from_source(given: Given) -> tuple[AnyRows, Rule]:
                 Option("confidence"), " belongs to several classes; pass ", Option("classes"),
                 ' too, such as "p_*"',
             )  # fmt: skip
-        rows = binary_rows(
-            source, score=score, groups=by, cluster=cluster, positive=given.positive, **columns
-        )
-        if by is not None:
-            names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
-            names |= {} if rows.weight is None else {"weight": rows.names.weight}
-            names |= {} if rows.count is None else {"count": rows.names.count}
-            check_groups(by, names)
-        return rows, "max"
+        return _of_two(given, score, columns), "max"
     if cluster is not None:
         _refuse(given.several, after=_OF_TWO)
     columns["groups"] = by
@@ -281,6 +276,46 @@ def _from_source(given: Given) -> tuple[AnyRows, Rule]:
         )  # fmt: skip
     rule, own = _rule(confidence, confidence is None or confidence in get_args(Rule))
     return class_rows(source, classes, confidence=own, **columns), rule
+
+
+def _of_two(given: Given, score: Any, options: dict[str, Any]) -> Rows | ClassRows:
+    """The rows of two classes; of the scores of several where these are what the columns hold."""
+    opened, by = open_source(given.y, options.pop("encoding")), given.by
+    two = {"groups": by, "cluster": given.cluster, "positive": given.positive}
+    try:
+        rows = binary_rows(opened, score=score, **two, **options)
+    except BadInput:
+        guess = score is None and given.cluster is None
+        if guess and (guessed := _guessed(opened, by, options)):
+            return guessed
+        raise
+    if by is not None:
+        names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
+        names |= {} if rows.weight is None else {"weight": rows.names.weight}
+        names |= {} if rows.count is None else {"count": rows.names.count}
+        check_groups(by, names)
+    return rows
+
+
+def _guessed(opened: Opened, by: Any, options: Mapping[str, Any]) -> ClassRows | None:
+    """Rows of the scores of classes, where the values of the label name their columns."""
+    try:
+        label, columns = columns_of_labels(opened, options["label"])
+    except BadInput:  # the columns that were asked for are refused in any case
+        return None
+    if not columns:
+        return None
+    try:
+        rows = class_rows(opened, columns, groups=by, **options)
+    except BadInput:
+        if len(columns) == 2:  # which two numbers of any kind may be
+            return None
+        raise
+    note = (
+        f"classes: columns {quoted([*columns.values()])} (not named; taken because they are named as the "
+        f"values of '{label}' are)"
+    )
+    return replace(rows, notes=(note, *rows.notes), ordered=numbered(rows.classes))
 
 
 def _rule(confidence: Any, by_name: bool) -> tuple[Any, Any]:
