@@ -230,7 +230,7 @@ def test_looks_share_the_level_and_are_counted(tmp_path):
     for _ in range(2):  # the same candidate is one look
         again = sw.gate(WORSE, **HOW, looks=10, require="auroc >= 0.7", ledger=ledger)
     assert again.document().looks[0].times == 2
-    assert "looked at 2 times, of 10 planned" in again.render("text")
+    assert "looked at twice, of 10 planned" in again.render("text")
     late = sw.gate(OLD, **HOW, require="auroc >= 0.7", ledger=ledger)
     assert "was looked at 3 times, but the intervals allow for 1" in late.document().hints[0]
 
@@ -422,7 +422,7 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         ),
         (
             lambda: sw.gate(sw.evaluate(NEW, **HOW), require="every site: auroc >= 0.5"),
-            "a result has neither groups nor a baseline to judge",
+            "groups and differences take rows",
         ),
     ],
 )  # fmt: skip

@@ -215,6 +215,15 @@ def test_the_command_says_how_many(files, capsys):
     )
 
 
+def test_what_was_guessed_of_a_pilot_is_told(files, capsys):
+    rng = np.random.default_rng(0)
+    pl.DataFrame({"label": rng.permutation(["cat", "dog"] * 50), "p": rng.random(100)}).write_csv(
+        "pets.csv"
+    )
+    assert run(["plan", "pets.csv", "--score", "p", "--half-width", "0.1"]) == 0
+    assert "note: positive class: 'dog', the last in sort order" in capsys.readouterr().err
+
+
 ONE = ["--label", "y", "--score", "p"]
 BAD = [
     ([], "a plan has one goal, but none is given; pass one of --half-width 0.02"),

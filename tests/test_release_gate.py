@@ -94,6 +94,7 @@ def steps():
         (WORSE, {"gates": "gates.toml"}, "fail", 1),
         (FEW, {"require": OPEN}, "inconclusive", 0),
         (FEW, {"require": OPEN, "inconclusive": "fail"}, "inconclusive", 1),
+        (FEW, {"require": OPEN, "token": "secret"}, "inconclusive", 0),
         ([], {"require": "aurok >= 0.8"}, "", 2),
     ],
 )  # fmt: skip
@@ -101,15 +102,25 @@ def test_the_steps_of_the_action(project, tmp_path, options, given, outcome, cod
     scored(project, options)
     inputs, parts = steps()
     assert [name for name, _, _ in parts] == ["Install", "Judge", "Check"]
-    columns = "--label ill --score risk --key patient"
+    columns = "--label ill --score 'the risk' --key patient"
+    for name in ("candidate.csv", "released.csv"):
+        text = (tmp_path / "project" / name).read_text().replace(",risk,", ",the risk,", 1)
+        (tmp_path / "project" / name).write_text(text)
+    gates = (tmp_path / "project" / "gates.toml").read_text()
+    (tmp_path / "project" / "gates.toml").write_text(gates.replace('"risk"', '"the risk"'))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
+    (tmp_path / "bin" / "gh").chmod(0o755)
     known = inputs | {"install": "", "file": "candidate.csv", "arguments": columns} | given
     output, summary = tmp_path / "output", tmp_path / "summary"
     files = {"GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary)}
+    files |= {"GITHUB_REPOSITORY": "me/model"}
     for _, env, script in parts:
         written = output.read_text().strip() if output.exists() else ""
         values = {f"inputs.{name}": value for name, value in known.items()}
         values["steps.judge.outputs.outcome"] = written.removeprefix("outcome=")
         more = {name: values.get(of, "") for name, of in env.items()}
+        script = f'PATH="{tmp_path / "bin"}:$PATH"\n{script}'  # where gh only writes down its words
         done = project(BASH, "-e", "-o", "pipefail", "-c", script, **files, **more)
         if done.returncode:
             break
@@ -117,5 +128,9 @@ def test_the_steps_of_the_action(project, tmp_path, options, given, outcome, cod
     if outcome:
         assert written == f"outcome={outcome}"
         assert summary.read_text().startswith("### scorewise gate")
-    if outcome == "inconclusive":
+    if "token" in given:
+        words = (tmp_path / "project" / "gh.txt").read_text().split("\n")
+        assert words[:2] == ["api", "repos/me/model/check-runs"]
+        assert "conclusion=neutral" in words
+    elif outcome == "inconclusive":
         assert f"::{'error' if code else 'warning'} title=scorewise gate::" in done.stdout

@@ -383,7 +383,7 @@ class Result:
         """What a requirement is judged by: one estimate, or one of each judge or window."""
         if r.delta or r.by:
             raise BadInput(
-                f"'{r.text}': a result has neither groups nor a baseline to judge; judge rows with gate"
+                f"'{r.text}': a result is judged by its values; groups and differences take rows"
             )
         made = []
         for of, known, rows in self.parts():

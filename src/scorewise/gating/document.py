@@ -117,10 +117,10 @@ class GateDocument(JudgedDocument, command="gate"):
 def times(n: int) -> str:
     """How often, in words.
 
-    >>> times(1), times(12)
-    ('once', '12 times')
+    >>> times(1), times(2), times(12)
+    ('once', 'twice', '12 times')
     """
-    return "once" if n == 1 else f"{n:,} times"
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
 def outcome_of(checks: Sequence[CheckRecord]) -> Outcome:

@@ -21,6 +21,7 @@ from scorewise.inference.scales import z
 from scorewise.inference.shares import wilson_of
 from scorewise.judging import items_needed
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
+from scorewise.show.words import quoted
 from scorewise.tallies import Tally
 from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import expit
@@ -111,6 +112,15 @@ class Pilot:
             return math.nan
         o = self.first.tally.origin
         return o.positives / o.rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed when it was read."""
+        notes = tuple(getattr(self.first, "notes", ()))
+        o = self.first.tally.origin if isinstance(self.first, Evaluation) else None
+        if o is not None and o.rule == "last in sort order":
+            notes += (f"positive class: {quoted(o.positive)}, the last in sort order",)
+        return notes
 
     @property
     def supposed(self) -> list[str]:

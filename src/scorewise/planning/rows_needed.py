@@ -44,7 +44,7 @@ class Plan(Shown):
 
     def __init__(self, doc: PlanDocument, population: Population | None, asked: Asked) -> None:
         self._doc, self._population, self._asked = doc, population, asked
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = population.notes if isinstance(population, Pilot) else ()
 
     @property
     def rows(self) -> int:
