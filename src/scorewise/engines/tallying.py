@@ -19,7 +19,7 @@ from scorewise.engines.arithmetic import Limbs, digits_for, top_of
 from scorewise.engines.frames import Checked, Step, Totals, checked, chosen
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import exact
-from scorewise.tallies.coarse import Coarse, Grid, Origin, cell_of
+from scorewise.tallies.coarse import Coarse, Origin, cell_of, grid_of
 from scorewise.tallies.exact import Exact
 from scorewise.tallies.losses import CLIP, Loss, Moments
 from scorewise.tallies.sets import TallySet
@@ -125,11 +125,6 @@ class Plan:
             limbs += _sums(kind, largest, None if found.weights is None else most)
         return cls(kind, found.narrow[column], column, bool(found.weight), exact, ends, (*limbs,))
 
-    @property
-    def grid(self) -> Grid:
-        """The grid that suits the scores."""
-        return "probability" if self.kind == "probability" else "relative"
-
     def totals(self, groups: Sequence[str] = ()) -> Totals:
         """What is counted: rows by label, group and key, the ends of their scores and sums of integers."""
         digits = [name for limbs in self.limbs for name in limbs.names]
@@ -174,8 +169,8 @@ class Plan:
             score, at = np.unique(g["low"], return_inverse=True)
             coarse = None
         else:
-            number, at = np.unique(cell_of(g["low"], self.grid), return_inverse=True)
-            if not np.array_equal(number[at], cell_of(g["high"], self.grid)):
+            number, at = np.unique(cell_of(g["low"], grid_of(self.kind)), return_inverse=True)
+            if not np.array_equal(number[at], cell_of(g["high"], grid_of(self.kind))):
                 raise AssertionError("the engine put scores of two cells together")
             coarse = self._coarse(g, number, at)
             score = coarse.middle
@@ -201,7 +196,7 @@ class Plan:
             sums = g.scaled(at, size)
         losses = g.losses() if self.kind == "probability" else {}
         total = np.stack([x.value for x in sums])
-        return Coarse(self.grid, number, low, high, total, losses, exact.rest_of(sums))
+        return Coarse(grid_of(self.kind), number, low, high, total, losses, exact.rest_of(sums))
 
 
 def _sums(kind: Kind, largest: float, weight: float | None) -> list[Limbs]:

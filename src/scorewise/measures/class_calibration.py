@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -70,8 +70,9 @@ def classwise_ece(
     if why := why_no_rows(t):
         return Estimate.undefined(why, level)
     parts = [binned(t.one(c), bins, binning, convention) for c in t.classes]
-    columns: Any = map(np.concatenate, zip(*(c.columns for c in parts), strict=True))
-    cells = Chances(*columns, parts[0].weighted)
+    columns = zip(*(c.columns for c in parts), strict=True)
+    low, w, w2, pos, total, noise = (np.concatenate(each) for each in columns)
+    cells = Chances(low, w, w2, pos, total, noise, parts[0].weighted)
     size, s = Error(cells, norm).whole(), drawing.enough_rows(t)
     many = drawing.class_replicates(s, len(cells), _MOST)
     if not many:

@@ -17,6 +17,7 @@ from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
+from scorewise.tallies.building import joined
 from scorewise.tallies.coarse import Coarse
 from scorewise.tallies.losses import Moments
 
@@ -57,25 +58,9 @@ class Accumulator:
 
 
 def _joined(parts: Sequence[Rows]) -> Rows:
-    """Rows one after the other; those without a weight weigh 1, those without a count stand for one."""
-
-    def column(name: str, kind: Any) -> Any:
-        found = [getattr(rows, name) for rows in parts]
-        if all(x is None for x in found):
-            return None
-        each = zip(found, parts, strict=True)
-        return np.concatenate([np.ones(len(r), kind) if x is None else x for x, r in each])
-
-    # the same whatever the order in which threads came
+    """Rows one after the other, called the same whatever the order in which threads came."""
     first = min(parts, key=lambda rows: (rows.labels.rule == "no rows", rows.labels.negative))
-    return replace(
-        first,
-        y=np.concatenate([rows.y for rows in parts]),
-        scores={SCORE: np.concatenate([rows.scores[SCORE] for rows in parts])},
-        weight=column("weight", np.float64),
-        count=column("count", np.int64),
-        dropped=sum(rows.dropped for rows in parts),
-    )
+    return replace(joined(parts), labels=first.labels, names=first.names, kinds=first.kinds)
 
 
 class Window(Protocol):

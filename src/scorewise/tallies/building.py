@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.arrays import Bools, Floats, Ints
+from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind, Rows
 from scorewise.columns.grouping import intersections
 from scorewise.tallies.coarse import Coarse, Grid, Origin, cells_of, grid_of, probability_edges
@@ -186,17 +186,21 @@ def _groups(codes: Ints, keys: Sequence[Key]) -> Iterator[tuple[Key, Ints]]:
 
 
 def joined(batches: Sequence[Rows]) -> Rows:
-    """The rows of several batches, without their places."""
+    """The rows of several batches, without their places; of some without weights or counts, 1 for each."""
     first = batches[0]
     if len(batches) == 1:
         return first
 
-    def column(values: list[Any]) -> Any:
-        return None if values[0] is None else np.concatenate(values)
+    def column(name: str, kind: Any) -> Any:
+        found = [getattr(rows, name) for rows in batches]
+        if all(x is None for x in found):
+            return None
+        each = zip(found, batches, strict=True)
+        return np.concatenate([np.ones(len(r), kind) if x is None else x for x, r in each])
 
-    y: Bools = np.concatenate([r.y for r in batches])
     return replace(
-        first, y=y, weight=column([r.weight for r in batches]), count=column([r.count for r in batches]),
+        first, y=column("y", np.bool_), weight=column("weight", np.float64),
+        count=column("count", np.int64), dropped=sum(rows.dropped for rows in batches),
         scores={name: np.concatenate([r.scores[name] for r in batches]) for name in first.scores},
         kinds=batches[-1].kinds,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,8 @@ class Stored:
         """Write one file; `load` reads it."""
         from scorewise.tallies.store import save
 
-        save(self, path)
+        whole: Any = self
+        save(whole, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -97,8 +97,8 @@ class Chances:
 
     def part(self, used: slice | NDArray[np.bool_]) -> Chances:
         """Some of the cells, by themselves."""
-        columns: list[Any] = [column[used] for column in self.columns]
-        return Chances(*columns, self.weighted)
+        low, w, w2, pos, total, noise = (column[used] for column in self.columns)
+        return Chances(low, w, w2, pos, total, noise, self.weighted)
 
     @property
     def columns(self) -> tuple[Floats, ...]:
