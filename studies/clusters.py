@@ -2,8 +2,8 @@
 
 `make study NAME=clusters` or `python -m studies clusters [RUNS]` writes docs/tables/clusters.md. Patients
 have a tendency to be ill, the share `icc` of the variance of what makes a visit one of an ill patient, and
-one to be scored high. The truth is measured on 300,000 visits. Kappa is that of illness and of a score of
-0.4 and more.
+one to be scored high. The truth is measured on three million visits. Kappa is that of illness and of a
+score of 0.4 and more.
 
 docs/tables/cluster_folds.md has how often recalibration is shown to help forecasts of games that are right
 as they are, dealt into folds by row and by game, and what it does to 4,000 new games.
@@ -51,7 +51,7 @@ SETTINGS = [
         f"{number:,} x {size}, {icc:g}" + ("" if told else ", not told"),
         number * size,
         drawn(size, icc, told),
-        many=300_000,
+        many=3_000_000,
         seed=(number, size),
     )
     for number, size, icc in SIZES

@@ -229,7 +229,7 @@ def test_bad_groups_and_clusters_are_one_sentence(words, sentence, tmp_path, mon
 def test_values_beside_a_frame_are_one_sentence():
     frame = pl.DataFrame({"y": [0, 1] * 10, "p": np.linspace(0, 1, 20), "site": ["a", "b"] * 10})
     for role, own in (("cluster", np.arange(20)), ("weight", np.ones(20)), ("by", frame["site"])):
-        with pytest.raises(sw.BadInput, match="was given as values, but the rows are read from"):
+        with pytest.raises(sw.BadInput, match="was given as values, but rows are read from"):
             sw.evaluate(frame, label="y", score="p", **{role: own})
     assert sw.evaluate(frame, label="y", score="p", by=np.array(["site"])).groups
 

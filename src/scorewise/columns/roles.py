@@ -162,8 +162,7 @@ named; taken because of its name)"])
         foreign = hasattr(spec, "dtype") and not {*named.values()} & {*names}
         if foreign or not all(isinstance(name, str) for name in named.values()):
             raise BadInput(
-                f"{role} was given as values, but the rows are read from a file or frame; name one "
-                "of its columns"
+                f"{role} was given as values, but rows are read from a file or frame; name a column of it"
             )
         for name in named.values():
             check_columns(names, [name])
