@@ -291,6 +291,9 @@ def test_on_paper(opened) -> None:
     opened.emulate_media(media="print")
     readable(opened)
     assert not opened.locator(".sw-bar").is_visible()
+    opened.set_viewport_size({"width": 718, "height": 1000})  # what margins leave of A4
+    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)"
+    assert opened.eval_on_selector_all(".sw-scroll", cut) == []
     opened.emulate_media(media="screen")
     printed = opened.pdf()
     drawn = b"".join(unpacked(printed))
@@ -422,3 +425,32 @@ def test_names_are_text(page, tmp_path) -> None:
         assert wide <= 0, "a long name must not widen the page"
     assert page.watch.complaints == []
     assert len(page.watch.requests) == 2
+
+
+def test_names_from_right_to_left_leave_numbers_in_their_place(page, tmp_path) -> None:
+    name, rng = HOSTILE["right to left"], np.random.default_rng(0)
+    b, c = rng.choice(["x", "y"], (2, 60))
+    sw.agree({"b": b, "c": c, name: np.where(rng.random(60) < 0.9, b, c)}).report(
+        tmp_path / "r.html"
+    )
+    page.goto((tmp_path / "r.html").as_uri())
+    caption = page.locator("figure[data-kind=rater_pairs] figcaption")
+    text = caption.inner_text()
+    assert text.count(name) in (1, 2)
+    # where each number is drawn: they run on from left to right, line by line
+    places = caption.evaluate(
+        """caption => {
+            const walker = document.createTreeWalker(caption, NodeFilter.SHOW_TEXT), found = [];
+            for (let node; (node = walker.nextNode()); )
+                for (const hit of node.data.matchAll(/\\d\\.\\d+/g)) {
+                    const range = document.createRange();
+                    range.setStart(node, hit.index);
+                    range.setEnd(node, hit.index + hit[0].length);
+                    const box = range.getBoundingClientRect();
+                    found.push([Math.round(box.top / 5), box.left]);
+                }
+            return found;
+        }"""
+    )
+    assert len(places) >= 6
+    assert places == sorted(places)

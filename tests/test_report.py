@@ -318,6 +318,31 @@ def test_groups_of_answers_and_raters_stand_under_groups(home):
         assert "<table" in groups.rpartition("</figure>")[2]
 
 
+def test_it_does_not_grow_with_the_groups_without_bound():
+    rng = np.random.default_rng(5)
+    sizes = []
+    for many in (300, 1_500):
+        x, g = rng.normal(size=30_000), rng.integers(0, many, 30_000)
+        y = rng.random(30_000) < 1 / (1 + np.exp(-x))
+        e = sw.evaluate({"y": y, "p": 1 / (1 + np.exp(-x)), "g": g}, label="y", score="p", by="g")
+        text = render(e.document(), "html")
+        sizes.append(len(text))
+        assert "and lists of more than 50 groups" in text
+        (record,) = carried(text)["groups"]
+        assert record["groups"] == []
+        assert carried(text)["models"][0]["measures"]
+    assert max(sizes) < 250_000
+    assert abs(sizes[1] - sizes[0]) < 20_000
+
+
+def test_a_step_in_python_is_code_and_what_it_does_is_not():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=2_000)
+    y = rng.random(2_000) < 1 / (1 + np.exp(-x))
+    text = render(sw.evaluate(y, 1 / (1 + np.exp(-4 * x))).document(), "html")
+    assert "<code>sw.Recalibrator().fit(scores, labels)</code> maps" in text
+
+
 def test_cuts_by_group_have_a_report(home):
     found = sw.threshold(
         home / "screening.csv", label="outcome", positive="ill", score="risk", by="site",
@@ -326,7 +351,7 @@ def test_cuts_by_group_have_a_report(home):
     page = Tree(render(found.document(), "html"))
     sites = {g.name for g in found.document().groups}
     assert sites
-    assert sites <= {text for tag, text in page.texts if tag in ("th", "td")}
+    assert sites <= {text for tag, text in page.texts if tag in ("th", "td", "bdi")}
 
 
 def test_findings_are_said_in_plain_words_once(made, text):

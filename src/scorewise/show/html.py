@@ -29,7 +29,11 @@ SIZES = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 SCALE, ABREAST = 0.98, 0.83  # of drawings: three in a row fit on a screen 1,200 px wide
 WIDE = 540  # px of a drawing, from which on it is moved sideways on a phone
 JOINERS = "\u200c\u200d"  # do not print by themselves, and belong to words and emoji
+# letters of scripts that run from right to left, with what stands between them but our own words
+_LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
+LEFTWARD = re.compile(rf"[{_LEFTWARD}](?:[^\dA-Za-z'<>&;]*[{_LEFTWARD}])*")
 HOOKS = re.compile(r' (?:class|data-[a-z-]+)="[^"]*"')  # for style sheets and scripts
+CALL = re.compile(r"(sw\..*?\))(?=[, ])(.*)$")  # a step in Python, and what it does
 MAPPED = re.compile(r"(.+?)( maps the probabilities to better ones)?$")
 # findings that take words of the field, in those of everyday
 PLAIN = {
@@ -152,8 +156,17 @@ def _name(text: object) -> str:
     return f'<bdi class="sw-name">{escaped(text)}</bdi>'
 
 
+def _words(text: object) -> str:
+    """Text around names; letters that run from right to left do not turn the numbers beside them.
+
+    >>> _words("kappa of 'a' 0.5") == escaped("kappa of 'a' 0.5")
+    True
+    """
+    return LEFTWARD.sub(r"<bdi>\g<0></bdi>", escaped(text))
+
+
 def _sentence(text: Sentence) -> str:
-    return sentence(text, _name, escaped)
+    return sentence(text, _name, _words)
 
 
 def _json(item: Any) -> str:
@@ -200,7 +213,8 @@ def _verdict(claims: Sequence[Sentence], there: Sequence[str]) -> str:
         about, _ = what
         word = escaped(ABOUT.get(about, about.capitalize()))
         if about == "next" and isinstance(claim, str):
-            step = MAPPED.match(claim.removeprefix("Next: "))
+            step = CALL.match(claim.removeprefix("Next: "))
+            step = step or MAPPED.match(claim.removeprefix("Next: "))
             assert step is not None
             said = f"<code>{escaped(step[1])}</code>{escaped(step[2] or '')}"
         else:
@@ -269,7 +283,7 @@ def _figure(f: Figure, scale: float) -> str:
             '<th scope="row">(.*?)</th>', r"<td>\1</td>", table.replace(' class="n"', "")
         )
         data = f"<details><summary>Data as a table</summary>{_scroll(table, f.title)}</details>"
-    caption = f"<figcaption><b>{escaped(f.title)}.</b> {escaped(f.description)}</figcaption>"
+    caption = f"<figcaption><b>{_words(f.title)}.</b> {_words(f.description)}</figcaption>"
     svg = f.svg()
     drawn = SIZES.sub(partial(_sized, scale=scale), svg)
     size = SIZES.search(svg)
@@ -437,13 +451,16 @@ def _methods(page: Page, sections: Sequence[Section], names: Mapping[str, str]) 
         )
         lines.append(f"<h3>Names that are cut on this page</h3>\n<dl>{told}</dl>")
     if doc is not None:
-        text = json.dumps(_carried(to_dict(doc)), ensure_ascii=False, allow_nan=False)
-        packed = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+        text, packed = _packed(doc)
+        left = "the points of the curves"
+        if len(packed) > HEAVY:
+            text, packed = _packed(doc, SEVERAL)
+            left += f" and lists of more than {SEVERAL} groups, classes or pairs"
         seal = hashlib.sha256(text.encode()).hexdigest()
         lines.append(
             f'<p><a download="scorewise-{escaped(page.command)}.json.gz" '
             f'href="data:application/gzip;base64,{packed}">Download the numbers as JSON</a> '
-            f"(compressed; to {CARRIED} digits, without the points of the curves, which --json has; "
+            f"(compressed; to {CARRIED} digits, without {left}, which --json has; "
             f"SHA-256 {seal}). "
             f"<code>scorewise schema {escaped(page.command)}</code> says what its fields mean.</p>"
         )
@@ -457,14 +474,23 @@ def _methods(page: Page, sections: Sequence[Section], names: Mapping[str, str]) 
 CARRIED = 5  # digits of the numbers that a report carries along
 ROWS = 16  # of the table of a figure, from which on it is thinned
 POINTS = 50  # numbers in a row from which on they are the points of a curve
+HEAVY, SEVERAL = 100_000, 50  # bytes carried, from which on lists longer than this are left out
 
 
-def _carried(item: Any) -> Any:
+def _packed(doc: Any, most: int | None = None) -> tuple[str, str]:
+    """A document as JSON, and compressed for a link."""
+    text = json.dumps(_carried(to_dict(doc), most), ensure_ascii=False, allow_nan=False)
+    return text, base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def _carried(item: Any, most: int | None = None) -> Any:
     """A document as JSON has it, small: curves are drawn, and digits beyond use are left out."""
     if isinstance(item, dict):
-        return {key: _carried(x) for key, x in item.items()}
+        return {key: _carried(x, most) for key, x in item.items()}
     if isinstance(item, list):
-        return [] if len(item) > POINTS and _is_number(item[-1]) else [_carried(x) for x in item]
+        long = len(item) > POINTS and _is_number(item[-1])
+        long = long or (most is not None and len(item) > most and isinstance(item[-1], dict))
+        return [] if long else [_carried(x, most) for x in item]
     return float(f"{item:.{CARRIED}g}") if isinstance(item, float) else item
 
 
