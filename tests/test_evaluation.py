@@ -331,6 +331,17 @@ def test_reason_shows_by_how_little_a_score_is_no_probability(coarse):
     )
 
 
+@pytest.mark.parametrize(
+    ("scores", "percent"),
+    [([14.0, 91.0], True), ([0, 100], True), ([14.0, 101.0], False), ([-1.0, 91.0], False),
+     ([0.5, 7.0], False)],
+)  # fmt: skip
+def test_the_way_out_of_percentages_is_to_divide_them(scores, percent):
+    why = sw.evaluate([0, 1], scores).brier.why
+    assert why.endswith("if they are logits, declare their kind as logit")
+    assert ("if they are percentages, divide them by 100; " in why) == percent
+
+
 def test_compare_is_each_evaluation_and_their_difference():
     rng = np.random.default_rng(0)
     y = rng.random(200) < 0.4
@@ -454,6 +465,10 @@ def test_models_and_classes_are_judged_when_asked_for(computed):
     ("asked", "meant"),
     [
         ("recall", "sensitivity"),
+        ("sens", "sensitivity"),
+        ("spec", "specificity"),
+        ("f1score", "f1"),
+        ("cohens_kappa", "kappa"),
         ("tpr", "sensitivity"),
         ("true_positive_rate", "sensitivity"),
         ("roc_auc", "auroc"),

@@ -167,6 +167,16 @@ SENTENCES = [
         None,
         "label has shape (0, 2); pass one column of it, such as label[:, 1]",
     ),
+    (
+        np.eye(3),
+        None,
+        "label has shape (3, 3); one-hot labels of several classes need a score for each of them",
+    ),
+    (
+        np.ones((3, 3)),
+        None,
+        "label has shape (3, 3); pass one column of it, such as label[:, 1]",
+    ),
 ]
 
 

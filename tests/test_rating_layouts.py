@@ -1,6 +1,7 @@
 """How tables, dicts and files of ratings are read: by the names of rows and columns, or not at all."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,7 @@ def test_names_of_rows_say_which_row_is_which(capsys):
     assert sw.agree(shuffled, form="table").cohen_kappa.value == pytest.approx(right, abs=1e-12)
     shuffled.to_csv("a.csv")
     found = kappa(capsys, "a.csv", "--form", "table", "--item", "first")
+    assert kappa(capsys, "a.csv", "--form", "table") == found
     assert found == pytest.approx(right, abs=1e-12)
     with pytest.raises(BadInput, match="rows of the table are not high, low, mid, as its columns"):
         sw.agree(crossed.rename(index={"mid": "middle"}), form="table")
@@ -102,6 +104,26 @@ def test_margins_are_no_category(capsys):
     assert "('All') are the sums of the others; leave them out" in capsys.readouterr().err
     assert sw.agree(crossed, categories=[*ORDER, "All"]).ratings.items == 4 * 80
     assert sw.agree([[1, 0, 1], [0, 0, 0], [1, 0, 1]]).ratings.items == 4
+
+
+def test_a_margin_of_one_side_is_no_rater():
+    crossed = pd.crosstab(*two_raters())
+    for table in (
+        crossed.assign(Sum=crossed.sum(axis=1)),
+        pd.concat([crossed, crossed[:1].rename({"high": "Sum"})]),
+    ):
+        with pytest.raises(BadInput, match="high, low, mid, and one side has 'Sum' too"):
+            sw.agree(table)
+    items = pd.DataFrame({"0": [1, 2], "1": [1, 2], "2": [2, 2]})
+    assert sorted(r.rater for r in sw.agree(items).raters) == ["0", "1", "2"]
+
+
+def test_rows_of_a_file_that_are_named_otherwise_are_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("first,high,low\nhigh,5,2\nlwo,1,6\n")
+    assert run(["agree", "a.csv", "--form", "table"]) == 2
+    said = "the rows of the table are not high, low, as its columns are, but high, lwo"
+    assert said in capsys.readouterr().err
 
 
 def test_categories_put_counts_in_order():

@@ -105,7 +105,9 @@ def _square(ratings: Any, frame: bool) -> bool:
     if frame:
         if not all(hasattr(type(ratings), name) for name in ("index", "columns", "dtypes")):
             return False
-        if [str(i) for i in ratings.index] != [str(c) for c in ratings.columns]:
+        rows, columns = ([str(x) for x in side] for side in (ratings.index, ratings.columns))
+        if rows != columns:
+            _refuse_margin(*sorted((rows, columns), key=len))
             return False
     try:
         array = np.asarray(of_torch(ratings, "the table of ratings"))
@@ -121,6 +123,16 @@ def _square(ratings: Any, frame: bool) -> bool:
     # NaN is no whole number
     whole = array.dtype.kind in "iuf" and (array >= 0) & (array == np.floor(array))
     return bool(np.all(whole))
+
+
+def _refuse_margin(shorter: list[str], longer: list[str]) -> None:
+    """Refuse a table of which one side alone has a margin."""
+    numbered = shorter == [str(k) for k in range(len(shorter))]
+    if len(shorter) > 1 and longer[:-1] == shorter and not numbered:
+        raise BadInput(
+            f"the rows and columns of the table are {listed(shorter)}, and one side has "
+            f"'{longer[-1]}' too; leave it out if it holds sums, else give the other side one"
+        )
 
 
 def _array(ratings: Any) -> np.ndarray:

@@ -222,8 +222,8 @@ def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rat
         option = "by" if which == "groups" else which
         raise BadInput(Option(option), " does not go with a table of two raters; leave it out")
     names, side = source.names, layout.item
-    if side is None and _spelled(source, names[0]) == names[1:]:
-        side = names[0]
+    if side is None and len(first := _spelled(source, names[0])) == len(names) - 1:
+        side = names[0] if {*first} & {*names[1:]} else None
     cells = [n for n in names if n != side]
     found = read(source, {"counts": cells})
     columns = [column.values for column in found["counts"].values()]

@@ -77,6 +77,16 @@ def array(column: Any) -> NDArray[Any]:
     return values
 
 
+def _flat_instead(values: NDArray[Any], name: str) -> str:
+    """What to pass instead of an array of several columns."""
+    if values.ndim > 2:
+        return "pass one value per row, a flat array"
+    known = ((values == 0) | (values == 1)).all() and len(values) and values.shape[1] > 2
+    if known and (values.sum(1) == 1).all():
+        return "one-hot labels of several classes need a score for each of them"
+    return f"pass one column of it, such as {name}[:, 1]"
+
+
 def from_numpy(values: NDArray[Any], name: str) -> Vector:
     """A numpy array of one dimension, or of one column, checked; numbers stay where they are."""
     if values.ndim == 0:
@@ -84,10 +94,7 @@ def from_numpy(values: NDArray[Any], name: str) -> Vector:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim > 1:
-        way_out = f"pass one column of it, such as {name}[:, 1]" if values.ndim == 2 else ""
-        raise BadInput(
-            f"{name} has shape {values.shape}; {way_out or 'pass one value per row, a flat array'}"
-        )
+        raise BadInput(f"{name} has shape {values.shape}; {_flat_instead(values, name)}")
     if isinstance(values, np.ma.MaskedArray):
         rest = from_numpy(values.data, name)
         return _without(rest, np.ma.getmaskarray(values))

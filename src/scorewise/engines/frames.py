@@ -192,7 +192,7 @@ def checked(
         labels=labels,
         label=label,
         scores={c: spreads[c] for c in kinds},
-        narrow={c: schema[columns[c]] in (nw.Float32, nw.Float16) for c in kinds},
+        narrow={c: str(schema[columns[c]]) in ("Float32", "Float16") for c in kinds},
         kinds=kinds,
         weight=columns.get("w"),
         weights=spreads.get("w"),

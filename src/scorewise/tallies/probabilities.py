@@ -195,7 +195,11 @@ def why_not_probable(t: Tally) -> str:
     if nearly_inside(low, high):
         way_out = "declare their kind as probability to take them as 0 or 1"
         return f"scores {t.written_ends} leave [0, 1] by rounding; {way_out}"
-    return f"scores {t.written_ends} are not probabilities; if they are logits, declare their kind as logit"
+    percent = (
+        "if they are percentages, divide them by 100; " if low >= 0 and 10 < high <= 100 else ""
+    )
+    way_out = f"{percent}if they are logits, declare their kind as logit"
+    return f"scores {t.written_ends} are not probabilities; {way_out}"
 
 
 def check_bins(bins: int, binning: str, convention: str | None) -> None:
