@@ -103,16 +103,16 @@ class MeasureRecord(Estimated, NamedMeasure):
 
 
 class TauRecord(Record):
-    """One threshold of quality."""
+    """One threshold of quality; the AUROC ranks correct answers above wrong ones."""
 
     tau: Tau
     correct: Count = means("How many answers are; the numbers are the same where this is.")
     accuracy: Estimated = means("Share of correct answers.")
-    ece: Estimated = means("Calibration error in bins.")
-    smece: Estimated = means("Calibration error, smoothed.")
+    ece: Estimated
+    smece: Estimated
     brier: Estimated
     mcb: Estimated = means("Part of the Brier score that recalibration would save.")
-    auroc: Estimated = means("Chance that a correct answer is surer than a wrong one.")
+    auroc: Estimated
     aurc: Estimated = means("Mean share of wrong answers among the surest.")
 
 

@@ -34,8 +34,8 @@ FROM_COLUMN = "null where quality is a column"
 class ConfidentError(Record):
     """A wrong answer: where it is, how sure it was said, how good it is, and the texts if there are any."""
 
-    file: str | None = means("The file it is in; null when given as columns.")
-    row: Count = means("Row of that file, counting from 1; from 0 when given as columns.")
+    file: str | None
+    row: Count
     confidence: float = means("The confidence in it.", ge=0)
     quality: float = means("Its quality.", ge=0)
     gold: str | None = means(f"Gold answers, cut short; {FROM_COLUMN}.")

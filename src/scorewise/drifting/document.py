@@ -74,7 +74,7 @@ class SampleRecord(WeightedRows):
 
 
 class _Named(Titled):
-    meaning: str = means("What the value says, in a sentence.")
+    meaning: str
 
 
 class ChangeRecord(Measured, _Named):
@@ -93,7 +93,7 @@ class WindowRecord(SampleRecord):
     """One sample compared with the reference."""
 
     drift: Kind = means("The kind of drift seen.")
-    verdict: Word = means("What was seen, in sentences.")
+    verdict: Word
     evidence: str = means("The strongest evidence; empty where no drift was seen.")
     changes: list[ChangeRecord] = means("The measures of drift.", min_length=1)
 

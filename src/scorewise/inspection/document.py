@@ -76,7 +76,7 @@ class SettingsRecord(Record):
 class SetRecord(Record):
     """Rows of one class with high or with low scores."""
 
-    set: Set = means("Which rows.")
+    set: Set
     rows: Count
 
 

@@ -54,7 +54,7 @@ class DataRecord(Record):
     """The items that were rated."""
 
     sources: list[str]
-    items: Count = means("All items.")
+    items: Count
     labelled: Count = means("Items with a truth.")
     tied: Count = means("Items on which humans tie, which have none.")
     single: Count = means("Items with the vote of one of several humans.")
@@ -70,7 +70,7 @@ class NeededRecord(Record):
 
     of: IntervalOf = means("What the interval is of.")
     name: str = means("Judge, or pair of judges.")
-    items: Count = means("How many items.")
+    items: Count
 
 
 class JudgeDocument(JudgedDocument, command="judge"):

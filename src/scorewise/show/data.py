@@ -167,10 +167,15 @@ class Cells(Record):
     tn: Weight
 
 
-class GroupOfRows(Record):
-    """A group of rows."""
+class NamedGroup(Record):
+    """A group, by its words."""
 
     name: str = means("The words of the group, with slashes between.")
+
+
+class GroupOfRows(NamedGroup):
+    """A group of rows."""
+
     rows: Count
     positives: Count
 
@@ -179,8 +184,8 @@ class CutRecord(Record):
     """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
 
     threshold: float
-    above: Number = means("Highest score below the threshold; null when there is none.")
-    upto: Number = means("Lowest score at or above the threshold; null when none.")
+    above: Number
+    upto: Number
 
     def same_decisions(self) -> str:
         """The thresholds that decide as this one does, rounded inwards so that the claim stays true.

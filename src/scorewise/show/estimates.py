@@ -29,7 +29,7 @@ class Estimated(Measured):
 
     bound: float = means("Certified half-width that coarsening left; 0 if exact.", ge=0)
     baseline: Number = means("What chance or the best constant would get; null if none.")
-    expected: Number = means("What calibrated scores get on average; null if not asked.")
+    expected: Number
     p: Share | None
     caution: str = means("Why the interval is unreliable; empty where it is not.")
 
@@ -69,7 +69,7 @@ class NamedMeasure(Titled):
     """What a measure is called, and what it says."""
 
     group: Group = means("The question that the measure answers.")
-    meaning: str = means("What the value says, in a sentence.")
+    meaning: str
     better: Better = means("Which values are better: high, low, near the expected one, or neither.")
 
 

@@ -36,7 +36,7 @@ class SettingsRecord(Repeatable):
 class MidpointRecord(Record):
     """Where a score turns from low to high."""
 
-    value: float = means("The midpoint, on [0, 1].")
+    value: float = means("The midpoint.", ge=0, le=1)
     rule: FoundBy = means("How it was found.")
 
 
