@@ -23,6 +23,7 @@ from scorewise.show.words import (
     by_reason,
     count,
     counted,
+    cut,
     interval,
     named,
     p_value,
@@ -205,10 +206,7 @@ def _short(text: str | None, most: int = LONG) -> str | None:
     >>> _short("a  b"), len(_short("x" * 200))
     ('a b', 80)
     """
-    if text is None:
-        return None
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return None if text is None else cut(" ".join(text.split()), most)
 
 
 def _hints(a: Answers) -> Iterator[str]:

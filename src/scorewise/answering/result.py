@@ -17,7 +17,7 @@ from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.rows import group_columns, warn
+from scorewise.columns.rows import group_columns, no_name, warn
 from scorewise.errors import BadInput, Option
 from scorewise.show.estimates import Estimated, record_of
 from scorewise.show.fields import Count, Record, means
@@ -248,10 +248,7 @@ def answers(
         raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
     if confidence is None:
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-    if isinstance(cluster, str):
-        raise BadInput(
-            Option("cluster", cluster), " names a column of files and frames; pass the column"
-        )
+    no_name("cluster", cluster)
     rows = answer_rows(
         None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
         groups=group_columns(by, "the answers"), **how,

@@ -11,7 +11,7 @@ from scorewise.figures.shared import level, measure, shortened, table
 from scorewise.figures.svg import INK, QUIET, Key, look
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
 from scorewise.show.page import Figure
-from scorewise.show.words import count, counted, quoted
+from scorewise.show.words import count, counted, named, quoted
 
 # of groups, each on a figure of its own as far as it was measured
 GROUP_MEASURES = ("auroc", "calibration_slope", "sensitivity", "accuracy", "mean_quality", "alpha")
@@ -81,8 +81,9 @@ def _groups(
         if v is not None and name not in IDEAL
     ]
     lines += [Upright(IDEAL[name], "calibrated")] if name in IDEAL else []
+    who = [quoted(shortened(name, 30)) for name in differing]
     told = (
-        f"{_listed(differing)} differ{'s' if len(differing) == 1 else ''} from the rest"
+        f"{named(who)} differ{'s' if len(differing) == 1 else ''} from the rest"
         if differing
         else "None is told apart from the rest"
     )
@@ -125,11 +126,6 @@ def _value(m: Any) -> float | None:
 
 def _all(overall: Callable[[int, str], Any], i: int, name: str) -> float:
     return _value(overall(i, name)) or 0.0
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(quoted(shortened(n, 30)) for n in names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def classes(doc: Any) -> list[Figure]:

@@ -31,7 +31,7 @@ from scorewise.show.fields import (
     says,
 )
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.words import by_reason, count, counted, written
+from scorewise.show.words import by_reason, count, counted, cut, written
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import FoundBy
 
@@ -216,8 +216,7 @@ class RatersDocument(JudgedDocument, command="raters"):
             ("Positive", f"'{data.positive}' ({data.rule}); negative is '{data.negative}'"),
             ("Curves", f"against {against}"),
         ]
-        if data.dropped:
-            facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
+        facts += data.dropped_facts()
         return [Section(facts=facts), *_agreement(self.agreement, data, "rater")]
 
 
@@ -324,7 +323,7 @@ def _listed(
     for row, x, words in rows:
         file, name = str(row.file), "" if row.id is None else str(row.id)
         file = file if len(file) <= LONGEST_FILE else f"…{file[1 - LONGEST_FILE :]}"
-        name = name if len(name) <= LONGEST_ID else f"{name[: LONGEST_ID - 1]}…"
+        name = cut(name, LONGEST_ID)
         number_of_row = f"{file}:{row.row}" if files else str(row.row)
         lines.append((number_of_row, *([name] if named else []), x, words))
     return Section(title, table=Table(columns, lines))

@@ -231,9 +231,7 @@ def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
     weighted = "; weighted" if data.weighted else ""
     facts.append(("Items", f"{count(data.items)}: {', '.join(parts)}{weighted}"))
-    if doc.clusters is not None:
-        largest = counted(doc.clusters.largest, "item")
-        facts.append(("Clusters", f"{count(doc.clusters.number)}, the largest of {largest}"))
+    facts += doc.clusters.facts("item") if doc.clusters is not None else []
     who = ", ".join(quoted(h.name) for h in data.humans)
     facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
     words = [quoted(c) for c in data.categories]

@@ -27,6 +27,9 @@ from scorewise.tallies.losses import softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
 
 MOST = 10**7  # rows of several classes
+Strength: TypeAlias = Annotated[
+    float, Meta(ge=0, description="Rows that the pull towards simpler maps is worth.")
+]
 Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
 Seal: TypeAlias = Annotated[str, Meta(min_length=64)]
 ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
@@ -270,7 +273,7 @@ class ClassMap(_Sealed):
     kind: ClassKind
     clip: Clip = means("Probabilities are kept this far from 0.")
     classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
-    strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
+    strength: Strength
     rows: Count
     absent: tuple[str, ...] = means("Classes that no row had.")
     parameters: ClassParameters = means(
