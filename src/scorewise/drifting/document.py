@@ -70,7 +70,7 @@ class SampleRecord(WeightedRows):
     auroc: Share | None
     high: Share | None = means("Share of scores at or above the midpoint.")
     low: Share | None = means("Share of scores below the midpoint.")
-    rotation: Number = means("Degrees from the balance by label to the balance by score.")
+    rotation: Number
 
 
 class _Named(Titled):

@@ -84,9 +84,9 @@ class NumbersRecord(Record):
     """Rows by whether decisions are the same and scores within the tolerance."""
 
     both: Count = means("Same decision, scores within the tolerance.")
-    apparent: Count = means("Other decisions, but scores within the tolerance.")
-    hidden: Count = means("Same decision, but scores apart.")
-    real: Count = means("Other decisions, and scores apart.")
+    apparent: Count
+    hidden: Count
+    real: Count
 
 
 class RaterRecord(Record):
@@ -116,9 +116,9 @@ class AgreementRecord(Record):
     numbers: NumbersRecord
     raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
     pairs: list[PairRecord] = means("Each two of them.", min_length=1)
-    apparent: list[Instance] = means("Rows that only look like disagreement.")
-    real: list[Instance] = means("Rows on which they disagree, furthest apart first.")
-    hidden: list[Instance] = means("Rows with one decision but scores apart, furthest first.")
+    apparent: list[Instance]
+    real: list[Instance]
+    hidden: list[Instance]
 
     @classmethod
     def of(cls, a: Agreement) -> AgreementRecord:

@@ -19,11 +19,11 @@ from scorewise.inference.resampling import dealt, others
 from scorewise.inference.scales import effective, one_row
 from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
 from scorewise.recalibrating.cells import FEW, Cells, Scale
-from scorewise.recalibrating.maps import CLASS_METHODS, Strength, Table, fitted, mapped
+from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
 from scorewise.registry import MEASURES
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Record, Word, means, says
+from scorewise.show.fields import Record, Weight, Word, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import class_charges, unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
@@ -51,7 +51,7 @@ class ClassTriedRecord(Record):
     """One method for several classes, cross-fitted."""
 
     method: Word
-    strength: Strength
+    strength: Weight
     log_loss: EstimateField
     brier: EstimateField = means("Brier score, the sum over classes.")
     accuracy: EstimateField = means("Share of rows whose most probable class is right.")

@@ -21,15 +21,12 @@ from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
 from scorewise.show.data import SeenRecord
 from scorewise.show.document import sealed, to_dict
-from scorewise.show.fields import Count, Record, Word, means
+from scorewise.show.fields import Count, Record, Weight, Word, means
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
 
 MOST = 10**7  # rows of several classes
-Strength: TypeAlias = Annotated[
-    float, Meta(ge=0, description="Rows that the pull towards simpler maps is worth.")
-]
 Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
 Seal: TypeAlias = Annotated[str, Meta(min_length=64)]
 ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
@@ -273,7 +270,7 @@ class ClassMap(_Sealed):
     kind: ClassKind
     clip: Clip = means("Probabilities are kept this far from 0.")
     classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
-    strength: Strength
+    strength: Weight
     rows: Count
     absent: tuple[str, ...] = means("Classes that no row had.")
     parameters: ClassParameters = means(

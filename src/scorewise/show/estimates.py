@@ -13,12 +13,17 @@ from scorewise.registry import Better, Group, Measure
 from scorewise.show.fields import AnyRecord, Count, Level, Number, Record, Share, Word, means
 
 
-class Measured(Record):
-    """A value and its interval. The value is null exactly when `why` gives the reason."""
+class Limits(Record):
+    """A value and the ends of its interval."""
 
     value: Number
     low: Number
     high: Number
+
+
+class Measured(Limits):
+    """A value and its interval. The value is null exactly when `why` gives the reason."""
+
     level: Level
     method: str = means("How the interval was made; empty when there is none.")
     why: str
@@ -58,10 +63,15 @@ else:
     EstimateField, NumberOrNaN, ShareOrNaN = Estimated, Number, Share | None
 
 
-class Titled(Record):
-    """What a measure is called."""
+class Named(Record):
+    """The name of a measure."""
 
     name: Word = means("Name, as in the Python library.")
+
+
+class Titled(Named):
+    """What a measure is called."""
+
     title: Word
 
 

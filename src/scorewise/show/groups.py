@@ -23,7 +23,7 @@ from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
 from scorewise.show.data import NamedGroup
-from scorewise.show.estimates import finite
+from scorewise.show.estimates import Limits, Named, finite
 from scorewise.show.fields import Count, Number, PValue, Record, Word, means
 from scorewise.show.page import Column, Section, Table
 from scorewise.show.sites import SCALES, JudgedGroups, PooledRecord, pooled_record
@@ -36,13 +36,9 @@ LARGE = 0.05  # share of the rows from which on a group is taken out of them row
 Value = TypeVar("Value")
 
 
-class GroupMeasure(Record):
+class GroupMeasure(Limits, Named):
     """A measure in one group, and its difference to the rest of the rows, which is tested."""
 
-    name: Word
-    value: Number
-    low: Number
-    high: Number
     why: str
     rest: Number = means("Its value in the rest of the rows.")
     difference: Number = means("The group less the rest; null where it is not judged.")
