@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scorewise.colours import GREY
 from scorewise.figures.forest import MOST, Forest, Mark, Row, Upright, forest_figure, model_legend
-from scorewise.figures.shared import level, measure, shortened, table
+from scorewise.figures.shared import called, level, measure, shortened, table
 from scorewise.figures.svg import INK, QUIET, Key, look
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
 from scorewise.show.page import Figure
-from scorewise.show.words import count, counted, named, quoted
+from scorewise.show.words import count, counted, quoted
 
 # of groups, each on a figure of its own as far as it was measured
 GROUP_MEASURES = ("auroc", "calibration_slope", "sensitivity", "accuracy", "mean_quality", "alpha")
@@ -59,8 +59,7 @@ def _groups(
                 continue
             apart = g.judged and m.differs(confidence)
             differing += [g.name] if apart and g.name not in differing else []
-            colour = look(i)["colour"] if len(records) > 1 else look(0)["colour"]
-            marks.append(Mark(m.value, m.low, m.high, colour, apart, i, m.why))
+            marks.append(Mark(m.value, m.low, m.high, look(i)["colour"], apart, i, m.why))
         rows.append(Row(g.name, marks, f"n = {count(g.rows)}", g.name, not g.judged))
     if not any(m.value is not None for r in rows for m in r.marks):
         return None
@@ -81,9 +80,8 @@ def _groups(
         if v is not None and name not in IDEAL
     ]
     lines += [Upright(IDEAL[name], "calibrated")] if name in IDEAL else []
-    who = [quoted(shortened(name, 30)) for name in differing]
     told = (
-        f"{named(who)} differ{'s' if len(differing) == 1 else ''} from the rest"
+        f"{called(differing)} differ{'s' if len(differing) == 1 else ''} from the rest"
         if differing
         else "None is told apart from the rest"
     )
@@ -158,12 +156,7 @@ def classes(doc: Any) -> list[Figure]:
     intervals = f"of each class, with {level(doc.settings.level)} intervals"
     text = f"{', '.join(title_of(n) for n in names)} {intervals}.{told}"
     forest = Forest(rows, "value", bounds=(0.0, 1.0), keys=keys)
-    columns: Any = {
-        "Class": "name",
-        "Rows": "count",
-        **{title_of(n): "interval or reason" for n in names},
-    }
-    columns |= {title_of(n): "text" for n in names}
+    columns: Any = {"Class": "name", "Rows": "count", **{title_of(n): "text" for n in names}}
     data = [(c.name, c.weight, *(_mark(measure(c, n)).text for n in names)) for c in shown]
     return [forest_figure("forest_classes", title, text, forest, table(columns, [("", data)]))]
 
@@ -173,7 +166,7 @@ def _mark(m: Any | None, i: int | None = None) -> Mark:
     return Mark(None, why="—") if m is None else Mark(m.value, m.low, m.high, colour)
 
 
-def differences(doc: Any, better: Mapping[str, str] | None = None) -> Figure | None:
+def differences(doc: Any) -> Figure | None:
     """Paired differences between models, in the colour of the better one where it is told apart."""
     known = [d for d in doc.differences if d.measure in DIFFERENT and d.value is not None]
     if not known:
