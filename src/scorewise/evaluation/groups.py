@@ -110,7 +110,8 @@ class Groups(shared.Groups["Evaluation"]):
         mine = self.grouping.codes == self._index[name]
         if rows.cluster is None:
             parts = (Tally.of_rows(chosen(rows, at), of) for at in (mine, ~mine))
-            return told_apart(*(asked(measure, t, settings) for t in parts), level)
+            first, second = (asked(measure, t, settings) for t in parts)
+            return told_apart(first, second, level)
         group, rest = (Side(rows, np.flatnonzero(at), of) for at in (mine, ~mine))
         first, second = (side.estimate(measure, settings) for side in (group, rest))
         return told_apart(first, second, level, lambda: together(group, rest, measure, settings))
