@@ -311,6 +311,18 @@ def test_changes_are_drawn_in_units_of_chance():
     assert found == pytest.approx([x.place(v) for v in known], abs=0.06)
 
 
+def test_windows_that_drift_are_named():
+    rng, when = np.random.default_rng(0), np.arange(1200)
+    p = rng.random(1200)
+    y = rng.random(1200) < np.where(when < 800, p, 0.5)
+    rows = {"when": when, "y": y.astype(int), "p": p}
+    found = sw.drift(rows, label="y", score="p", time="when", windows=3).document()
+    steady, drifted = found.windows
+    assert (steady.drift, drifted.drift) == ("none seen", "concept")
+    (windows,) = (f for f in figures_of(found)["drift"] if f.kind == "drift_windows")
+    assert windows.description.endswith(f"Drift is seen in '{drifted.name}'.")
+
+
 # Names of any kind
 
 

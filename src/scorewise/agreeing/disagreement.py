@@ -20,7 +20,7 @@ from scorewise.inference.paired import holm
 from scorewise.inference.shares import share_over_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Count, Record, Share, means
+from scorewise.show.fields import Count, OfTwo, Record, Share, means
 from scorewise.tallies import Ratings
 from scorewise.tallies.rating_patterns import Counted, distinct, summed
 
@@ -84,11 +84,9 @@ def specific_agreement(r: Ratings, *, level: float = 0.95) -> list[CategoryAgree
 # Which raters agree least, two by two.
 
 
-class Pair(Record):
+class Pair(OfTwo):
     """Two raters."""
 
-    first: str = means("The first rater.")
-    second: str = means("The second rater.")
     items: Amount = means("Items that both rated, or their weight.")
     agreement: EstimateField = means("Share of items on which they agree, in part by the weights.")
     kappa: EstimateField = means("Cohen's kappa, with the same weights.")
@@ -172,7 +170,7 @@ class DisputedItem(Record):
     row: Count = means(
         "Its row, or the first of them: from 1 after the header in files, from 0 in arrays."
     )
-    file: str | None = means("The file it is in, if any.")
+    file: str | None
     id: str | None = means("Its name, if it has one.")
     disagreement: Share = means("Mean disagreement of two of its ratings.")
     said: tuple[str | None, ...] = means(
@@ -246,10 +244,10 @@ def _codes(rows: RatingRows, at: int) -> list[int]:
 
 
 class RaterAgreement(Record):
-    """A rater beside the others."""
+    """A rater beside the others, on the items that the rater rated."""
 
     rater: str = means("Name of the rater.")
-    items: Amount = means("Items rated, or their weight.")
+    items: Amount
     others: EstimateField = means("Mean agreement with each other rater.")
     majority: EstimateField = means(
         "Share of items on which they say what most others say, where one category has most."

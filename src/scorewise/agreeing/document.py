@@ -34,6 +34,7 @@ from scorewise.show.words import (
     Format,
     count,
     counted,
+    cut,
     interval,
     is_least,
     named,
@@ -260,9 +261,7 @@ def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
     items += [f"{count(data.unrated)} more without a rating"] if data.unrated else []
     items += [f"{count(data.single)} with one rating only"] if data.single else []
     facts.append(("Items", "; ".join(items)))
-    if doc.clusters is not None:
-        largest = counted(doc.clusters.largest, "item")
-        facts.append(("Clusters", f"{count(doc.clusters.number)}, the largest of {largest}"))
+    facts += doc.clusters.facts("item") if doc.clusters is not None else []
     gaps = f", {count(data.missing)} missing" if data.missing else ""
     if data.raters is None:
         who = f"not known; up to {data.most} of an item"
@@ -425,5 +424,4 @@ def _said(doc: AgreeDocument, item: DisputedItem) -> str:
 
 
 def _short(name: str, most: int = 24) -> str:
-    word = plain(name)
-    return word if len(word) <= most else word[: most - 1] + "…"
+    return cut(plain(name), most)

@@ -11,7 +11,7 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.grouping import Grouping
 from scorewise.inference.agreement import coefficient
-from scorewise.inference.effects import correlation, difference
+from scorewise.inference.effects import correlation_by_cluster, told_apart
 from scorewise.registry import RATER_MEASURES
 from scorewise.show import groups as shared
 from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, groups_record, without
@@ -118,12 +118,7 @@ class Groups(shared.Groups["Agreement"]):
             return 0.0
         at, left = self.grouping.at(k), self._others(k)
         far = self._effects(self._of, m)[left] if rest is None else self._effects(rest, m)
-        many = int(rows.cluster.max()) + 1
-        sums = (
-            np.bincount(rows.cluster[i], x, many).astype(np.float64)
-            for i, x in ((at, self._effects(of, m)), (left, far))
-        )
-        return correlation(*sums)
+        return correlation_by_cluster(rows.cluster, (at, self._effects(of, m)), (left, far))
 
     def confirmed(self, name: str, measure: str, level: float) -> bool:
         """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
@@ -132,11 +127,10 @@ class Groups(shared.Groups["Agreement"]):
         rest = self._of.part(self._others(k), level=level)
         rows = self._of.rows
         clustered = rows is not None and rows.cluster is not None
-        gap = difference(
+        return told_apart(
             group[measure], rest[measure], level,
             lambda: self._joint(k, measure, rest) if clustered else 0.0,
         )  # fmt: skip
-        return gap.low > 0 or gap.high < 0
 
 
 def group_claims(a: Agreement) -> Iterator[Claim]:

@@ -23,6 +23,7 @@ from scorewise.show.words import (
     by_reason,
     count,
     counted,
+    cut,
     interval,
     named,
     p_value,
@@ -103,16 +104,16 @@ class MeasureRecord(Estimated, NamedMeasure):
 
 
 class TauRecord(Record):
-    """One threshold of quality."""
+    """One threshold of quality; the AUROC ranks correct answers above wrong ones."""
 
     tau: Tau
     correct: Count = means("How many answers are; the numbers are the same where this is.")
     accuracy: Estimated = means("Share of correct answers.")
-    ece: Estimated = means("Calibration error in bins.")
-    smece: Estimated = means("Calibration error, smoothed.")
+    ece: Estimated
+    smece: Estimated
     brier: Estimated
     mcb: Estimated = means("Part of the Brier score that recalibration would save.")
-    auroc: Estimated = means("Chance that a correct answer is surer than a wrong one.")
+    auroc: Estimated
     aurc: Estimated = means("Mean share of wrong answers among the surest.")
 
 
@@ -208,10 +209,7 @@ def _short(text: str | None, most: int = LONG) -> str | None:
     >>> _short("a  b"), len(_short("x" * 200))
     ('a b', 80)
     """
-    if text is None:
-        return None
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return None if text is None else cut(" ".join(text.split()), most)
 
 
 def _hints(a: Answers) -> Iterator[str]:

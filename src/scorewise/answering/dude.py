@@ -14,6 +14,7 @@ from scorewise.columns import Missing, Place
 from scorewise.columns.csv_files import Table
 from scorewise.columns.files import Opened
 from scorewise.errors import BadInput, Option, short
+from scorewise.show.words import counted
 
 GOLD, PREDICTED, CONFIDENCE = "gold", "predicted", "answers_confidence"
 _GOLD_FIELDS = ("answer_type", "answers_variants")
@@ -97,7 +98,7 @@ def _absent(
     lost = [key for key in here if key not in there]
     if lost and missing == "refuse":
         raise BadInput(
-            f"{other.name} lacks {_count(len(lost), 'question')} of {one.name}, first ",
+            f"{other.name} lacks {counted(len(lost), 'question')} of {one.name}, first ",
             f"{short(lost[0])}; add what is lacking or pass ", Option("missing", "drop"),
         )  # fmt: skip
     return len(lost)
@@ -135,14 +136,10 @@ def _notes(
     )
     if unused:
         notes.append(
-            f"answers_variants: not used for {_count(unused, 'list')}, as they do not say which item they "
+            f"answers_variants: not used for {counted(unused, 'list')}, as they do not say which item they "
             f"stand for"
         )
     several = sum(isinstance(c, list) and len(c) > 1 for c in sure)
     if several:
-        notes.append(f"{CONFIDENCE}: the first of several for {_count(several, 'answer')}")
+        notes.append(f"{CONFIDENCE}: the first of several for {counted(several, 'answer')}")
     return notes
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -13,7 +13,7 @@ from scorewise.answering.measures import Sample, moves
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats
 from scorewise.columns.grouping import Grouping, grouping
-from scorewise.inference.effects import correlation, difference
+from scorewise.inference.effects import correlation_by_cluster, told_apart
 from scorewise.show import groups as shared
 from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, groups_record, without
 from scorewise.show.verdict import Claim
@@ -136,9 +136,8 @@ class Groups(shared.Groups[Part]):
             far = moves(whole, m, self.settings)[g.codes[there] != k]
         else:
             far = moves(rest.sample, m, self.settings) if rest[m].defined else np.zeros(len(left))
-        near, many = moves(own.sample, m, self.settings), int(cluster.max()) + 1
-        sums = (np.bincount(cluster[at], x, many) for at, x in ((mine, near), (left, far)))
-        return correlation(*(x.astype(np.float64) for x in sums))
+        near = moves(own.sample, m, self.settings)
+        return correlation_by_cluster(cluster, (mine, near), (left, far))
 
     def strict(self, level: float) -> dict[str, Part]:
         """The groups that are judged, at another level."""
@@ -157,8 +156,7 @@ class Groups(shared.Groups[Part]):
             clustered = self._rows.cluster is not None
             return self._joint(confidence, g, k, measure, own, rest) if clustered else 0.0
 
-        gap = difference(own[measure], rest[measure], level, shared_by)
-        return gap.low > 0 or gap.high < 0
+        return told_apart(own[measure], rest[measure], level, shared_by)
 
     def claims(self, confidence: str, times: int) -> Iterator[Claim]:
         """Which group of a confidence, one of so many, is told apart from the rest, if any is."""

@@ -17,7 +17,7 @@ from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.rows import group_columns, warn
+from scorewise.columns.rows import group_columns, no_name, warn
 from scorewise.errors import BadInput, Option
 from scorewise.show.estimates import Estimated, record_of
 from scorewise.show.fields import Count, Record, means
@@ -34,8 +34,8 @@ FROM_COLUMN = "null where quality is a column"
 class ConfidentError(Record):
     """A wrong answer: where it is, how sure it was said, how good it is, and the texts if there are any."""
 
-    file: str | None = means("The file it is in; null when given as columns.")
-    row: Count = means("Row of that file, counting from 1; from 0 when given as columns.")
+    file: str | None
+    row: Count
     confidence: float = means("The confidence in it.", ge=0)
     quality: float = means("Its quality.", ge=0)
     gold: str | None = means(f"Gold answers, cut short; {FROM_COLUMN}.")
@@ -250,10 +250,7 @@ def answers(
         raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
     if confidence is None:
         raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-    if isinstance(cluster, str):
-        raise BadInput(
-            Option("cluster", cluster), " names a column of files and frames; pass the column"
-        )
+    no_name("cluster", cluster)
     rows = answer_rows(
         None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
         groups=group_columns(by, "the answers"), **how,

@@ -260,6 +260,14 @@ def group_columns(by: Any, what: str) -> Mapping[str, Any] | None:
     return by if by is None or isinstance(by, Mapping) else {"group": by}
 
 
+def no_name(option: str, column: Any) -> None:
+    """Refuse the name of a column beside columns that are given themselves."""
+    if isinstance(column, str):
+        raise BadInput(
+            Option(option, column), " names a column of files and frames; pass the column"
+        )
+
+
 def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
     """A note where rows of several models stand one below the other, as in long files."""
     for name in opened.names:

@@ -70,11 +70,11 @@ class SampleRecord(WeightedRows):
     auroc: Share | None
     high: Share | None = means("Share of scores at or above the midpoint.")
     low: Share | None = means("Share of scores below the midpoint.")
-    rotation: Number = means("Degrees from the balance by label to the balance by score.")
+    rotation: Number
 
 
 class _Named(Titled):
-    meaning: str = means("What the value says, in a sentence.")
+    meaning: str
 
 
 class ChangeRecord(Measured, _Named):
@@ -93,7 +93,7 @@ class WindowRecord(SampleRecord):
     """One sample compared with the reference."""
 
     drift: Kind = means("The kind of drift seen.")
-    verdict: Word = means("What was seen, in sentences.")
+    verdict: Word
     evidence: str = means("The strongest evidence; empty where no drift was seen.")
     changes: list[ChangeRecord] = means("The measures of drift.", min_length=1)
 

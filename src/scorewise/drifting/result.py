@@ -16,8 +16,15 @@ from scorewise.columns.grouping import Every
 from scorewise.drifting.changes import Change, Settings, piloted
 from scorewise.drifting.document import DriftDocument, Kind, drift_document
 from scorewise.drifting.measures import STATISTICS
-from scorewise.drifting.samples import Columns, Sample, check_alike, is_source, read
-from scorewise.drifting.windows import Cut, read_windows
+from scorewise.drifting.samples import (
+    Columns,
+    Cut,
+    Sample,
+    check_alike,
+    is_source,
+    read,
+    read_windows,
+)
 from scorewise.errors import BadInput, Option, Setting, plain
 from scorewise.estimate import Estimate, number
 from scorewise.inference.paired import holm

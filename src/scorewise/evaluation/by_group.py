@@ -27,7 +27,7 @@ from scorewise.measures.calibration_clinical import ratio_estimate
 from scorewise.measures.calibration_tests import line_estimate
 from scorewise.measures.decisions import NONE
 from scorewise.registry import MEASURES
-from scorewise.show.groups import LARGE
+from scorewise.show.groups import LARGE, without
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import on_their_scale
 from scorewise.tallies.formulas import FN, FP, SHARES, TN, TP
@@ -586,19 +586,15 @@ def _rest(
     part, level = _part(cells, t), settings["level"]
     large = np.flatnonzero(part >= LARGE).tolist()
     tables = np.stack(decided(cells, settings["threshold"]), 1)
-    removed = {name: x / (1 - part) for name, x in moved.items()}
     left = tables.sum(0) - tables
-    heavy, wider = sum(t.squares) / (t.negatives + t.positives), 1 / np.sqrt(1 - part)
+    heavy = sum(t.squares) / (t.negatives + t.positives)
     found: dict[str, Floats] = {}
     for name in names:
         e, decides = whole[name], MEASURES[name].group == "decisions"
         if decides and cells.counts:
             found[name] = shares(name, left, level)
             continue
-        values = e.value - removed.get(name, np.zeros(len(part)))
-        found[name] = np.stack(
-            [values, *(values + (end - e.value) * wider for end in (e.low, e.high))]
-        )
+        found[name] = without(e, moved.get(name, np.zeros(len(part))), part, {})
         for k in {*range(len(part))} - {*large} if decides else ():
             table = left[k][[TN, FP, FN, TP]].reshape(2, 2)
             exact = MEASURES[name].under(settings, Confusion(table, table * heavy))

@@ -70,7 +70,7 @@ class PairRecord(OfTwo):
 class JointRecord(Record):
     """DeLong's test of whether the AUROCs of several models differ at all."""
 
-    statistic: Number = means("Chi-square of the differences.")
+    statistic: Number
     df: Count = means("Degrees of freedom: the rank of their covariance.")
     p: PValue
     why: str
@@ -79,10 +79,10 @@ class JointRecord(Record):
 class McNemarRecord(OfTwo):
     """McNemar's test of the decisions of two models."""
 
-    only_first: Count = means("Rows that only the first decides rightly.")
-    only_second: Count = means("Rows that only the second decides rightly.")
+    only_first: Count
+    only_second: Count
     kind: McNemarKind = means("Mid-p, exact, or chi-square with continuity correction.")
-    statistic: Number = means("The corrected chi-square; null of the other kinds.")
+    statistic: Number
     p: Share
     p_adjusted: PValue
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from scorewise.columns.binary import Kind, nearly_inside
 from scorewise.estimate import Estimate
 from scorewise.evaluation.curve_records import CurvesRecord
-from scorewise.evaluation.groups import Groups
+from scorewise.evaluation.groups import ClassGroups, Groups
 from scorewise.evaluation.models import Settings
 from scorewise.inference.paired import Difference
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
@@ -242,7 +242,6 @@ def evaluation_document(
 
 def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument:
     """The document of one model of several classes."""
-    from scorewise.evaluation.class_groups import ClassGroups
     from scorewise.evaluation.verdict import class_verdict
 
     t, only = e.tally, None if every else FIRST_OF_CLASSES

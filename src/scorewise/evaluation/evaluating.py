@@ -24,7 +24,7 @@ from scorewise.columns.classes import (
 from scorewise.columns.files import Opened, open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.roles import Spec, quoted
-from scorewise.columns.rows import group_columns, warn
+from scorewise.columns.rows import group_columns, no_name, warn
 from scorewise.engines import is_engine, rows_of_frame
 from scorewise.errors import BadInput, Option, Setting, no_scores
 from scorewise.evaluation.classes import ClassEvaluation
@@ -134,7 +134,7 @@ def evaluate(
     several_of = ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
     several_of.columns = _spelled(rows, classes)
     if rows.groups:
-        from scorewise.evaluation.class_groups import ClassGroups
+        from scorewise.evaluation.groups import ClassGroups
 
         several_of.groups = ClassGroups(several_of, rows, rule, min_rows)
     return several_of
@@ -228,10 +228,7 @@ def _from_columns(given: Given) -> tuple[AnyRows, Rule]:
         after=" belongs to several classes, but p has one score a row; pass one score for each class "
         "(n x K), or the decisions as predicted",
     )
-    if isinstance(cluster, str):
-        raise BadInput(
-            Option("cluster", cluster), " names a column of files and frames; pass the column"
-        )
+    no_name("cluster", cluster)
     scores = {"score": p}
     return take(y, scores, groups=groups, cluster=cluster, positive=positive, **options), "max"
 

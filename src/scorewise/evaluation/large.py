@@ -17,7 +17,7 @@ from scorewise.errors import BadInput, Option
 from scorewise.evaluation.by_group import asked
 from scorewise.evaluation.groups import TWO_CLASSES, Groups
 from scorewise.evaluation.models import Evaluation, Settings
-from scorewise.inference.effects import difference
+from scorewise.inference.effects import told_apart
 from scorewise.show.groups import GroupsRecord, ends, groups_record
 from scorewise.tallies import Tally, TallySet
 from scorewise.tallies.gathering import Asked, gather, is_large, listed_files
@@ -52,8 +52,7 @@ class TallyGroups(Groups):
         settings = {**vars(self._of.settings), "level": level}
         k = self._index[name]
         first, second = (asked(measure, t, settings) for t in (self._tallies[k], self._rest[k]))
-        gap = difference(first, second, level, lambda: 0.0)
-        return gap.low > 0 or gap.high < 0
+        return told_apart(first, second, level)
 
     @cached_property
     def record(self) -> GroupsRecord:

@@ -380,8 +380,7 @@ def class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:
         shares += [", ", Name(c.name), f" {count(c.weight)}{part}"]
     more = f" and {len(classes) - MANY} more" if len(classes) > MANY else ""
     facts.append(("Classes", [*shares[1:], more]))
-    if data.dropped:
-        facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
+    facts += data.dropped_facts()
     if data.weight is not None:
         facts.append(("Weights", [Name(data.weight), f": {count(total)} in all"]))
     taken = f", columns in the order {data.rule}" if data.rule else ""

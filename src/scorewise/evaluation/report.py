@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from scorewise.estimate import Estimate, number
@@ -26,6 +26,7 @@ from scorewise.evaluation.page import (
     table_of,
 )
 from scorewise.inference.shares import wilson_of
+from scorewise.show.estimates import MeasureRow
 from scorewise.show.page import Column, Page, Section, Table, verdict
 from scorewise.show.sites import pooled_section
 from scorewise.show.words import Compared, Name, percent
@@ -119,19 +120,24 @@ def _slices(doc: EvaluationDocument) -> Iterator[Section]:
             yield replace(s, anchor="slices", title=s.title or "Over groups", folded=True)
 
 
+def _measured(models: Sequence[ModelRecord], name: str) -> list[MeasureRow | None]:
+    """A measure of each model, where it has it."""
+    return [next((x for x in m.measures if x.name == name), None) for m in models]
+
+
 def _rates(doc: EvaluationDocument) -> Table:
     """What the decisions come to, model by model; a form that can move follows the threshold."""
     models = doc.models
     rows: list[tuple[object, ...]] = []
     for name, title in RATES.items():
-        of = [next((x for x in m.measures if x.name == name), None) for m in models]
+        of = _measured(models, name)
         rows.append((title, *(None if x is None else Compared(x, False) for x in of)))
     rows.append(("Alert rate", *(_alerts(doc, model) for model in models)))
     up, down = doc.data.weight_positives or 0.0, doc.data.weight_negatives or 0.0
     share = up / (up + down) if up + down else math.nan
     # at the prevalence of the data these are the precision and the NPV, without an interval
     for name, title in (("precision", "PPV"), ("npv", "NPV")):
-        of = [next((x for x in m.measures if x.name == name), None) for m in models]
+        of = _measured(models, name)
         values = (None if x is None or x.value is None else Estimate(x.value) for x in of)
         cells = (None if e is None else Compared(e, False) for e in values)
         rows.append((f"{title} at prevalence {number(share)}", *cells))

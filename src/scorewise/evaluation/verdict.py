@@ -12,7 +12,7 @@ import numpy as np
 
 from scorewise.columns.binary import nearly_inside
 from scorewise.estimate import Estimate, number
-from scorewise.evaluation.groups import Groups, group_claims
+from scorewise.evaluation.groups import ClassGroups, Groups, group_claims
 from scorewise.inference.paired import holm, p_of
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
@@ -415,8 +415,6 @@ def class_verdict(e: ClassEvaluation) -> list[Claim]:
 
 def _class_groups(e: ClassEvaluation) -> Iterator[Claim]:
     """Which groups are told apart from the rest."""
-    from scorewise.evaluation.class_groups import ClassGroups
-
     if isinstance(e.groups, ClassGroups):
         yield from e.groups.claims()
 

@@ -7,6 +7,7 @@ from typing import Any
 from scorewise.colours import BLUE, VERMILION
 from scorewise.figures.forest import MOST, Forest, Mark, Row, Upright, forest_figure
 from scorewise.figures.shared import (
+    called,
     estimate,
     figure,
     heat_map,
@@ -132,16 +133,11 @@ def judges(doc: Any) -> list[Figure]:
     return made
 
 
-def _some(names: list[str]) -> str:
-    rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(quoted(shortened(n, 30)) for n in names[:3]) + rest
-
-
 def _told(judges: Any) -> str:
     below = [j.name for j in judges if j.ceiling.gap.high is not None and j.ceiling.gap.high < 0]
     above = [j.name for j in judges if j.ceiling.gap.low is not None and j.ceiling.gap.low > 0]
     parts = [
-        f"{_some(names)} agree{'s' if len(names) == 1 else ''} {way}"
+        f"{called(names)} agree{'s' if len(names) == 1 else ''} {way}"
         for names, way in ((below, "less than humans do"), (above, "more than humans do"))
         if names
     ]

@@ -9,10 +9,10 @@ from scorewise.figures.agreement import mark
 from scorewise.figures.forest import Forest, Mark, Row, Upright, forest_figure
 from scorewise.figures.scale import step
 from scorewise.figures.scores import class_densities, class_keys, class_names, density_top
-from scorewise.figures.shared import estimate, figure, level, panels, shortened, table
+from scorewise.figures.shared import called, estimate, figure, level, panels, shortened, table
 from scorewise.figures.svg import Drawing, Key, element, escaped, line
 from scorewise.show.page import Figure
-from scorewise.show.words import is_least, p_value, quoted, value
+from scorewise.show.words import is_least, p_value, value
 from scorewise.tallies.losses import expit_of
 
 WINDOWS = 60
@@ -78,13 +78,9 @@ def windows(doc: Any) -> Figure | None:
     kept = {k: t for k, t in names.items() if sum(getattr(w, k) is not None for w in shown) > 1}
     if not kept:
         return None
-    changed = [w.name for w in shown if w.drift is True or w.drift == "yes"]
+    changed = [w.name for w in shown if w.evidence]
     title = "Windows in order of time"
-    told = (
-        f" Drift is shown in {', '.join(quoted(shortened(n, 30)) for n in changed[:4])}."
-        if changed
-        else ""
-    )
+    told = f" Drift is seen in {called(changed)}." if changed else ""
     text = f"{', '.join(kept.values())} of each window; dashed: the reference.{told}"
 
     def draw() -> Drawing:

@@ -9,7 +9,7 @@ from scorewise.colours import BLUE, GREY
 from scorewise.figures.scale import LOGIT_ENDS, Kind, Scale
 from scorewise.figures.svg import DASHES, INK, Axes, Drawing, Key, element, legend, look, said
 from scorewise.show.page import Column, Figure, Heading, Table
-from scorewise.show.words import Format, interval, percent, quoted, value
+from scorewise.show.words import Format, interval, named, percent, quoted, value
 
 ROWS = 24  # of a table beside a figure
 NAMED = 4  # models in a sentence
@@ -55,6 +55,11 @@ def by_model(names: Sequence[str], texts: Sequence[str]) -> str:
 def shortened(name: str, most: int = 60) -> str:
     """A name within a sentence, cut in its middle where it is long."""
     return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
+
+
+def called(names: Sequence[str], most: int = 3) -> str:
+    """The first of several names within a sentence, and how many more there are."""
+    return named([quoted(shortened(name, 30)) for name in names], most)
 
 
 def some(size: int, most: int) -> list[int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scorewise.colours import GREY
 from scorewise.figures.forest import MOST, Forest, Mark, Row, Upright, forest_figure, model_legend
-from scorewise.figures.shared import level, measure, shortened, table
+from scorewise.figures.shared import called, level, measure, shortened, table
 from scorewise.figures.svg import INK, QUIET, Key, look
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES
 from scorewise.show.page import Figure
@@ -85,7 +85,7 @@ def _groups(
     ]
     lines += [Upright(IDEAL[name], "calibrated")] if name in IDEAL else []
     told = (
-        f"{_listed(differing)} differ{'s' if len(differing) == 1 else ''} from the rest"
+        f"{called(differing)} differ{'s' if len(differing) == 1 else ''} from the rest"
         if differing
         else "None is told apart from the rest"
     )
@@ -157,11 +157,6 @@ def _all(overall: Callable[[int, str], Any], i: int, name: str) -> float:
     return _value(overall(i, name)) or 0.0
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(quoted(shortened(n, 30)) for n in names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
 def classes(doc: Any) -> list[Figure]:
     """Measures of each class against the rest."""
     if not doc.classes:
@@ -192,12 +187,7 @@ def classes(doc: Any) -> list[Figure]:
     intervals = f"of each class, with {level(doc.settings.level)} intervals"
     text = f"{', '.join(title_of(n) for n in names)} {intervals}.{told}"
     forest = Forest(rows, "value", bounds=(0.0, 1.0), keys=keys)
-    columns: Any = {
-        "Class": "name",
-        "Rows": "count",
-        **{title_of(n): "interval or reason" for n in names},
-    }
-    columns |= {title_of(n): "text" for n in names}
+    columns: Any = {"Class": "name", "Rows": "count", **{title_of(n): "text" for n in names}}
     data = [(c.name, c.weight, *(_mark(measure(c, n)).text for n in names)) for c in shown]
     return [forest_figure("forest_classes", title, text, forest, table(columns, [("", data)]))]
 
@@ -207,7 +197,7 @@ def _mark(m: Any | None, i: int | None = None) -> Mark:
     return Mark(None, why="—") if m is None else Mark(m.value, m.low, m.high, colour)
 
 
-def differences(doc: Any, better: Mapping[str, str] | None = None) -> Figure | None:
+def differences(doc: Any) -> Figure | None:
     """Paired differences between models, in the colour of the better one where it is told apart."""
     known = [d for d in doc.differences if d.measure in DIFFERENT and d.value is not None]
     if not known:

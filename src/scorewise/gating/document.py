@@ -47,24 +47,24 @@ class CheckRecord(Record):
     rows_needed: Count | None = means(
         "Rows in all that would tell, if the value stayed; null: not known."
     )
-    sentence: Word = means("The outcome in words.")
+    sentence: Word
 
 
 class BaselineRecord(Record):
-    """What the rows were compared with."""
+    """What the rows were compared with: a file or a column."""
 
-    name: Word = means("Its file or column.")
+    name: Word
     paired: bool = means("Whether its rows are the same; false for a saved result.")
     rows: Count
-    sentence: Word = means("How it was compared.")
+    sentence: Word
 
 
 class LooksRecord(Record):
     """How often the same rows or the same baseline decided on a release."""
 
     of: Word = means("The baseline, or the labels where there is none.")
-    times: Count = means("Different candidates looked at so far, this one included.")
-    planned: Count = means("Looks that the confidence level is shared among.")
+    times: int = means("Different candidates looked at so far, this one included.", ge=1)
+    planned: int = means("Looks that the confidence level is shared among.", ge=1)
 
 
 class GateDocument(JudgedDocument, command="gate"):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_classes, deal_clusters, flipped, widened
@@ -411,6 +411,12 @@ def correlation(first: Floats, second: Floats) -> float:
     return float(np.clip((first * second).sum() / spread, -1.0, 1.0)) if spread > 0 else 0.0
 
 
+def correlation_by_cluster(cluster: Ints, *sides: tuple[Any, Floats]) -> float:
+    """The correlation of two sides, each the places of rows and their effects, by clusters in both."""
+    many = int(cluster.max()) + 1
+    return correlation(*(np.bincount(cluster[at], x, many).astype(np.float64) for at, x in sides))
+
+
 def summed(x: Floats, by: Any) -> Floats:
     """The sums of each cluster; the numbers themselves where there are no clusters."""
     if by is None:
@@ -418,6 +424,17 @@ def summed(x: Floats, by: Any) -> Floats:
     _, cluster = np.unique(by, return_inverse=True)
     found: Floats = np.bincount(cluster, x).astype(np.float64)
     return found
+
+
+def told_apart(
+    first: Estimate,
+    second: Estimate,
+    level: float,
+    correlation: Callable[[], float] = lambda: 0.0,
+) -> bool:
+    """Whether the interval of the difference of two estimates excludes 0."""
+    gap = difference(first, second, level, correlation)
+    return gap.low > 0 or gap.high < 0
 
 
 def difference(

@@ -31,7 +31,7 @@ from scorewise.show.fields import (
     says,
 )
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.words import by_reason, count, counted, written
+from scorewise.show.words import by_reason, count, counted, cut, written
 from scorewise.tallies import Tally
 from scorewise.tallies.smroc import FoundBy
 
@@ -76,7 +76,7 @@ class SettingsRecord(Record):
 class SetRecord(Record):
     """Rows of one class with high or with low scores."""
 
-    set: Set = means("Which rows.")
+    set: Set
     rows: Count
 
 
@@ -84,9 +84,9 @@ class NumbersRecord(Record):
     """Rows by whether decisions are the same and scores within the tolerance."""
 
     both: Count = means("Same decision, scores within the tolerance.")
-    apparent: Count = means("Other decisions, but scores within the tolerance.")
-    hidden: Count = means("Same decision, but scores apart.")
-    real: Count = means("Other decisions, and scores apart.")
+    apparent: Count
+    hidden: Count
+    real: Count
 
 
 class RaterRecord(Record):
@@ -116,9 +116,9 @@ class AgreementRecord(Record):
     numbers: NumbersRecord
     raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
     pairs: list[PairRecord] = means("Each two of them.", min_length=1)
-    apparent: list[Instance] = means("Rows that only look like disagreement.")
-    real: list[Instance] = means("Rows on which they disagree, furthest apart first.")
-    hidden: list[Instance] = means("Rows with one decision but scores apart, furthest first.")
+    apparent: list[Instance]
+    real: list[Instance]
+    hidden: list[Instance]
 
     @classmethod
     def of(cls, a: Agreement) -> AgreementRecord:
@@ -216,8 +216,7 @@ class RatersDocument(JudgedDocument, command="raters"):
             ("Positive", f"'{data.positive}' ({data.rule}); negative is '{data.negative}'"),
             ("Curves", f"against {against}"),
         ]
-        if data.dropped:
-            facts.append(("Dropped", f"{counted(data.dropped, 'row')} with missing values"))
+        facts += data.dropped_facts()
         return [Section(facts=facts), *_agreement(self.agreement, data, "rater")]
 
 
@@ -324,7 +323,7 @@ def _listed(
     for row, x, words in rows:
         file, name = str(row.file), "" if row.id is None else str(row.id)
         file = file if len(file) <= LONGEST_FILE else f"…{file[1 - LONGEST_FILE :]}"
-        name = name if len(name) <= LONGEST_ID else f"{name[: LONGEST_ID - 1]}…"
+        name = cut(name, LONGEST_ID)
         number_of_row = f"{file}:{row.row}" if files else str(row.row)
         lines.append((number_of_row, *([name] if named else []), x, words))
     return Section(title, table=Table(columns, lines))

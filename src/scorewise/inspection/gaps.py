@@ -22,8 +22,8 @@ REPLICATES = 200
 class Gap(Record):
     """A gap between scores: every threshold in (above, upto] gives the same decisions."""
 
-    above: float = means("The score below the gap.")
-    upto: float = means("The score above the gap.")
+    above: float
+    upto: float
     width: float = means("How wide it is.", gt=0)
     ratio: float = means("Its width over that of the gaps around it.", gt=0)
     rows: Count = means("Rows above it.")

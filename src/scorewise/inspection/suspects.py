@@ -134,8 +134,8 @@ EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 class NamedRow(Record):
     """Where a row is, and what the data call it."""
 
-    row: Count = means("Number of the row: from 1 after the header in a file, else from 0.")
-    file: str | None = means("The file that the row is in; null when given as arrays.")
+    row: Count
+    file: str | None
     id: Name = means("What the data call the row.")
 
 
@@ -160,9 +160,7 @@ class Suspect(NamedRow):
     label: str = means("The label of the row.")
     score: float = means("Its score.")
     suspicion: Share = means("Share of rows scored alike that have the other label.")
-    set: Set | None = means(
-        "Whether its score is high or low, and its class; null without midpoint."
-    )
+    set: Set | None
     climb: Share | None = means("How much it climbs on the smROC curve; null without midpoint.")
     run: Share | None = means("How much it runs on the smROC curve; null without midpoint.")
     reason: Word = means("Why the row is named, in words.")

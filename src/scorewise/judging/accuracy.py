@@ -26,7 +26,7 @@ from scorewise.tallies.formulas import mid_ranks
 
 Items: TypeAlias = Annotated[Count, says("Items that both rated.")]
 Accuracy: TypeAlias = Annotated[EstimateField, says("Share of items on which both say the same.")]
-Kappa: TypeAlias = Annotated[EstimateField, says("Cohen's kappa.")]
+Adjusted: TypeAlias = Annotated[ShareOrNaN, says("Its p-value adjusted for all pairs (Holm).")]
 
 
 class Category(Record):
@@ -193,16 +193,12 @@ class Difference(OfTwo):
     """The first judge minus the second."""
 
     items: Count = means("Items that both answered, with a truth.")
-    only_first: ShareOrNaN = means("Share on which only the first is right.")
-    only_second: ShareOrNaN = means("Share on which only the second is right.")
+    only_first: ShareOrNaN
+    only_second: ShareOrNaN
     accuracy: EstimateField = means("Difference in accuracy.")
-    accuracy_adjusted: ShareOrNaN = means(
-        "Its p-value adjusted for all pairs (Holm).", default=math.nan
-    )
+    accuracy_adjusted: Adjusted = math.nan
     kappa: EstimateField = means("Difference in kappa.")
-    kappa_adjusted: ShareOrNaN = means(
-        "Its p-value adjusted for all pairs (Holm).", default=math.nan
-    )
+    kappa_adjusted: Adjusted = math.nan
 
 
 def differences(panel: Panel, draws: dict[str, Any]) -> list[Difference]:
@@ -279,7 +275,7 @@ class AgainstHuman(Record):
     name: str
     items: Items
     accuracy: Accuracy
-    kappa: Kappa
+    kappa: EstimateField
 
 
 class HumanPair(OfTwo):
@@ -287,7 +283,7 @@ class HumanPair(OfTwo):
 
     items: Items
     accuracy: Accuracy
-    kappa: Kappa
+    kappa: EstimateField
 
 
 class Ceiling(Record):

@@ -54,7 +54,7 @@ class DataRecord(Record):
     """The items that were rated."""
 
     sources: list[str]
-    items: Count = means("All items.")
+    items: Count
     labelled: Count = means("Items with a truth.")
     tied: Count = means("Items on which humans tie, which have none.")
     single: Count = means("Items with the vote of one of several humans.")
@@ -70,7 +70,7 @@ class NeededRecord(Record):
 
     of: IntervalOf = means("What the interval is of.")
     name: str = means("Judge, or pair of judges.")
-    items: Count = means("How many items.")
+    items: Count
 
 
 class JudgeDocument(JudgedDocument, command="judge"):
@@ -231,9 +231,7 @@ def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
     weighted = "; weighted" if data.weighted else ""
     facts.append(("Items", f"{count(data.items)}: {', '.join(parts)}{weighted}"))
-    if doc.clusters is not None:
-        largest = counted(doc.clusters.largest, "item")
-        facts.append(("Clusters", f"{count(doc.clusters.number)}, the largest of {largest}"))
+    facts += doc.clusters.facts("item") if doc.clusters is not None else []
     who = ", ".join(quoted(h.name) for h in data.humans)
     facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
     words = [quoted(c) for c in data.categories]

@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.columns.grouping import grouping
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import correlation, difference
+from scorewise.inference.effects import correlation_by_cluster, told_apart
 from scorewise.judging.accuracy import accuracy, agreement
 from scorewise.judging.kappas import kappa_moves, kappa_of
 from scorewise.judging.reading import Panel
@@ -87,9 +87,7 @@ class Groups(shared.Groups["Judgement"]):
         cluster = self._of.panel.cluster
         assert cluster is not None
         sides = ((self._parts[k], self.grouping.codes == k), (rest, self.grouping.codes != k))
-        many = int(cluster.max()) + 1
-        sums = [np.bincount(cluster[at], _moves(p, judge, m), many) for p, at in sides]
-        return correlation(*(x.astype(np.float64) for x in sums))
+        return correlation_by_cluster(cluster, *((at, _moves(p, judge, m)) for p, at in sides))
 
     def confirmed(self, judge: str, name: str, measure: str, level: float) -> bool:
         """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
@@ -99,10 +97,9 @@ class Groups(shared.Groups["Judgement"]):
             agreement(p, p.truth, p.judges[judge], level)[measure] for p in (own, rest)
         )
         clustered = own.cluster is not None
-        gap = difference(
+        return told_apart(
             first, second, level, lambda: self._joint(k, measure, judge, rest) if clustered else 0.0
         )
-        return gap.low > 0 or gap.high < 0
 
     def claims(self) -> Iterator[Claim]:
         """On which group each judge agrees less with the truth, or that none is told apart."""

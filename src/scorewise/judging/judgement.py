@@ -22,7 +22,6 @@ from scorewise.judging.accuracy import (
     Difference,
     Grades,
     Items,
-    Kappa,
     accuracy,
     agreement,
     beside_humans,
@@ -134,7 +133,7 @@ class Judge(Record):
     silent: Count = means("Items on which it gives no answer.")
     items: Items
     accuracy: Accuracy
-    kappa: Kappa
+    kappa: EstimateField
     categories: list[Category] = means("Each category.", min_length=1)
     confusion: list[Cell] = means("Cells of the table that are not empty.")
     humans: list[AgainstHuman] = means("Against each human; empty for one human.")

@@ -19,7 +19,7 @@ from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.rating_codes import coded_ratings
 from scorewise.columns.ratings import Scale
-from scorewise.columns.rows import group_columns
+from scorewise.columns.rows import group_columns, no_name
 from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements
@@ -265,10 +265,7 @@ def _found(
     if len(given) < len(people) + len(machines) + len(again):
         raise BadInput("two columns have the same name; give each a name of its own")
     by, cluster = group_columns(further["group"], "ratings"), further["cluster"]
-    if isinstance(cluster, str):
-        raise BadInput(
-            Option("cluster", cluster), " names a column of files and frames; pass the column"
-        )
+    no_name("cluster", cluster)
     found = read(None, {"rating": given, **further, "group": by}, whole=_EACH)
     return found, list(people), list(machines), {name: _rerun(name) for name in again}
 

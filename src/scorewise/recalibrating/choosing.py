@@ -23,7 +23,7 @@ from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
 from scorewise.registry import MEASURES
 from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Record, Word, means, says
+from scorewise.show.fields import Record, Weight, Word, means, says
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import class_charges, unit
 from scorewise.tallies.sorting import add_runs, runs, sum_cells
@@ -31,7 +31,6 @@ from scorewise.tallies.sorting import add_runs, runs, sum_cells
 MOST = 10_000  # rows of several classes on which methods are compared
 MANY = 30  # classes beyond which strengths are compared on one fold
 ROUGH = 1e-3  # how exact maps need to be to be compared: loss is flat where it is least
-LogLoss: TypeAlias = Annotated[EstimateField, says("Log loss.")]
 Gain: TypeAlias = Annotated[
     EstimateField, says("Log loss of the scores as they are, minus that of this method; paired.")
 ]
@@ -41,7 +40,7 @@ class TriedRecord(Record):
     """One method, cross-fitted."""
 
     method: Word
-    log_loss: LogLoss
+    log_loss: EstimateField
     brier: EstimateField
     gain: Gain
     in_the_large: EstimateField = means("Calibration in the large: 0 is right.")
@@ -52,8 +51,8 @@ class ClassTriedRecord(Record):
     """One method for several classes, cross-fitted."""
 
     method: Word
-    strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
-    log_loss: LogLoss
+    strength: Weight
+    log_loss: EstimateField
     brier: EstimateField = means("Brier score, the sum over classes.")
     accuracy: EstimateField = means("Share of rows whose most probable class is right.")
     gain: Gain

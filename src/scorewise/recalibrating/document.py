@@ -20,7 +20,7 @@ from scorewise.show.data import ClusterRecord, DataRecord, WeightedRows
 from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
 from scorewise.show.fields import Count, Level, Record, Word, means
 from scorewise.show.page import Column, Section, section
-from scorewise.show.words import Sentence, count, counted, named, percent, written
+from scorewise.show.words import Sentence, count, named, percent, written
 from scorewise.tallies import Tally
 from scorewise.writing import read_sealed, seal
 
@@ -132,8 +132,7 @@ class ClassDataRecord(WeightedRows):
             each = [f"{count(min(rows))} to {count(max(rows))} of each"]
         total = f"{count(self.rows)} of {len(self.classes)} classes"
         facts.append(("Rows", f"{total}: {', '.join(each)}"))
-        if self.dropped:
-            facts.append(("Dropped", f"{counted(self.dropped, 'row')} with missing values"))
+        facts += self.dropped_facts()
         if self.weight is not None:
             facts.append(("Weights", f"'{self.weight}'"))
         return facts

@@ -21,7 +21,7 @@ from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
 from scorewise.show.data import SeenRecord
 from scorewise.show.document import sealed, to_dict
-from scorewise.show.fields import Count, Record, Word, means
+from scorewise.show.fields import Count, Record, Weight, Word, means
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import class_unit, softmax
 from scorewise.tallies.sorting import GOLDEN, mixed
@@ -270,7 +270,7 @@ class ClassMap(_Sealed):
     kind: ClassKind
     clip: Clip = means("Probabilities are kept this far from 0.")
     classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
-    strength: float = means("Rows that the pull towards simpler maps is worth.", ge=0)
+    strength: Weight
     rows: Count
     absent: tuple[str, ...] = means("Classes that no row had.")
     parameters: ClassParameters = means(

@@ -22,7 +22,7 @@ from scorewise.columns.classes import (
     take_classes,
 )
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import warn
+from scorewise.columns.rows import no_name, warn
 from scorewise.errors import BadInput, Option
 from scorewise.inference.clusters import enough_clusters
 from scorewise.recalibrating.applying import Applied, apply
@@ -178,10 +178,7 @@ class Recalibrator(Shown):
                     "labels",
                 )  # fmt: skip
             return self._fit(p)
-        if isinstance(cluster, str):
-            raise BadInput(
-                Option("cluster", cluster), " names a column of files and frames; pass the column"
-            )
+        no_name("cluster", cluster)
         return self._fit_rows(_from_columns(p, y, classes, positive, given))
 
     def _fit_rows(self, rows: Rows | ClassRows, *, named: bool = False) -> Self:

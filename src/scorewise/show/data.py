@@ -29,6 +29,11 @@ class RowsRecord(Record):
     rows: Count
     dropped: Count
 
+    def dropped_facts(self) -> list[tuple[str, str]]:
+        """What a page says of the rows left out, if there are any."""
+        left = f"{counted(self.dropped, 'row')} with missing values"
+        return [("Dropped", left)] if self.dropped else []
+
 
 class WeightedRows(RowsRecord):
     """Rows that may have weights."""
@@ -66,8 +71,7 @@ class DataRecord(WeightedRows):
         facts.append(
             ("Positive", [_class(self.positive), *column, rule, "; negative is ", negative])
         )
-        if self.dropped:
-            facts.append(("Dropped", f"{counted(self.dropped, 'row')} with missing values"))
+        facts += self.dropped_facts()
         if self.weight is not None:
             plus, minus = self.weight_positives or 0.0, self.weight_negatives or 0.0
             weights = (
@@ -154,8 +158,12 @@ class ClusterRecord(Record):
         return cls(number=len(sizes), largest=int(sizes.max()))
 
     def __str__(self) -> str:
-        largest = f"the largest of {counted(self.largest, 'row')}"
-        return f"{counted(self.number, 'cluster')}, {largest}"
+        return f"{counted(self.number, 'cluster')}, the largest of {counted(self.largest, 'row')}"
+
+    def facts(self, noun: str) -> list[tuple[str, str]]:
+        """What a page says of them, whose rows are called so."""
+        largest = f"the largest of {counted(self.largest, noun)}"
+        return [("Clusters", f"{count(self.number)}, {largest}")]
 
 
 class Cells(Record):
@@ -167,10 +175,15 @@ class Cells(Record):
     tn: Weight
 
 
-class GroupOfRows(Record):
-    """A group of rows."""
+class NamedGroup(Record):
+    """A group, by its words."""
 
     name: str = means("The words of the group, with slashes between.")
+
+
+class GroupOfRows(NamedGroup):
+    """A group of rows."""
+
     rows: Count
     positives: Count
 
@@ -179,8 +192,8 @@ class CutRecord(Record):
     """Where the scores are cut. Every threshold in (above, upto] gives the same decisions."""
 
     threshold: float
-    above: Number = means("Highest score below the threshold; null when there is none.")
-    upto: Number = means("Lowest score at or above the threshold; null when none.")
+    above: Number
+    upto: Number
 
     def same_decisions(self) -> str:
         """The thresholds that decide as this one does, rounded inwards so that the claim stays true.

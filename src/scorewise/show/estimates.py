@@ -13,12 +13,17 @@ from scorewise.registry import Better, Group, Measure
 from scorewise.show.fields import AnyRecord, Count, Level, Number, Record, Share, Word, means
 
 
-class Measured(Record):
-    """A value and its interval. The value is null exactly when `why` gives the reason."""
+class Limits(Record):
+    """A value and the ends of its interval."""
 
     value: Number
     low: Number
     high: Number
+
+
+class Measured(Limits):
+    """A value and its interval. The value is null exactly when `why` gives the reason."""
+
     level: Level
     method: str = means("How the interval was made; empty when there is none.")
     why: str
@@ -29,7 +34,7 @@ class Estimated(Measured):
 
     bound: float = means("Certified half-width that coarsening left; 0 if exact.", ge=0)
     baseline: Number = means("What chance or the best constant would get; null if none.")
-    expected: Number = means("What calibrated scores get on average; null if not asked.")
+    expected: Number
     p: Share | None
     caution: str = means("Why the interval is unreliable; empty where it is not.")
 
@@ -58,10 +63,15 @@ else:
     EstimateField, NumberOrNaN, ShareOrNaN = Estimated, Number, Share | None
 
 
-class Titled(Record):
-    """What a measure is called."""
+class Named(Record):
+    """The name of a measure."""
 
     name: Word = means("Name, as in the Python library.")
+
+
+class Titled(Named):
+    """What a measure is called."""
+
     title: Word
 
 
@@ -69,7 +79,7 @@ class NamedMeasure(Titled):
     """What a measure is called, and what it says."""
 
     group: Group = means("The question that the measure answers.")
-    meaning: str = means("What the value says, in a sentence.")
+    meaning: str
     better: Better = means("Which values are better: high, low, near the expected one, or neither.")
 
 

@@ -22,10 +22,11 @@ from scorewise.inference.effects import mover
 from scorewise.inference.paired import holm
 from scorewise.inference.scales import z
 from scorewise.registry import Lazy
-from scorewise.show.estimates import finite
+from scorewise.show.data import NamedGroup
+from scorewise.show.estimates import Limits, Named, finite
 from scorewise.show.fields import Count, Number, PValue, Record, Word, means
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.sites import SCALES, PooledRecord, pooled_record
+from scorewise.show.sites import SCALES, JudgedGroups, PooledRecord, pooled_record
 from scorewise.show.verdict import NARROW, Claim, claim, figure, share, shown
 from scorewise.show.words import DASH, counted, named, p_value, quoted, value
 
@@ -35,33 +36,26 @@ LARGE = 0.05  # share of the rows from which on a group is taken out of them row
 Value = TypeVar("Value")
 
 
-class GroupMeasure(Record):
-    """A measure in one group, and its difference to the rest of the rows."""
+class GroupMeasure(Limits, Named):
+    """A measure in one group, and its difference to the rest of the rows, which is tested."""
 
-    name: Word
-    value: Number
-    low: Number
-    high: Number
     why: str
     rest: Number = means("Its value in the rest of the rows.")
     difference: Number = means("The group less the rest; null where it is not judged.")
-    difference_low: Number = means("Lower end of the interval of the difference.")
-    difference_high: Number = means("Upper end of the interval of the difference.")
-    p: PValue = means("P-value of no difference to the rest.")
+    difference_low: Number
+    difference_high: Number
+    p: PValue
     p_adjusted: PValue
-    expected: Number = means(
-        "What calibrated scores of the group get on average; null if not asked.", default=None
-    )
+    expected: Number = None
 
     def differs(self, level: float, times: int = 1) -> bool:
         """Whether the group is told apart from the rest after the correction."""
         return self.p_adjusted is not None and self.p_adjusted * times <= 1 - level
 
 
-class GroupRecord(Record):
+class GroupRecord(NamedGroup):
     """The rows of one group."""
 
-    name: str = means("The words of the group, with slashes between.")
     words: list[str] = means("The word of the group in each column of `by`.")
     rows: Count = means("Rows of the group: items, answers or labelled scores.")
     positives: Count | None = means("Positives among them; null where there are no two classes.")
@@ -73,7 +67,7 @@ class HeterogeneityRecord(Record):
     """Whether a measure differs among groups (Cochran's Q), and where it is worst."""
 
     measure: Word
-    groups: Count = means("Groups that are judged and have an interval.")
+    groups: JudgedGroups
     q: Number = means("Sum of squared distances from the common value, in standard errors.")
     p: PValue
     why: str

@@ -335,7 +335,7 @@ def _table(table: Table, title: str, plainly: bool = False, grouped: bool = Fals
 
     `grouped` says that each row is a group of the data, which can be picked out.
     """
-    at = [i for i, c in enumerate(table.columns) if not c.gathered]
+    at = table.apart
     columns = [table.columns[i] for i in at]
     sortable = "" if plainly or table.rates else " data-sortable"
     lines = [

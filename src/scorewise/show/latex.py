@@ -74,7 +74,7 @@ def _sentence(text: Sentence) -> str:
 
 def _table(table: Table, title: str) -> str:
     """A float with the title and the notes as its caption."""
-    shown = [i for i, c in enumerate(table.columns) if not c.gathered]
+    shown = table.apart
     columns = [table.columns[i] for i in shown]
     body: list[str] = []
     for row in table.rows:

@@ -61,7 +61,7 @@ def _matrix(m: Matrix) -> str:
 
 def _tables(table: Table) -> list[str]:
     """A table for each group, under its title."""
-    at = [i for i, c in enumerate(table.columns) if not c.gathered]
+    at = table.apart
     columns = [table.columns[i] for i in at]
     head = [_sentence(c.title) for c in columns]
     sides = ["---" if c.left else "--:" for c in columns]

@@ -58,6 +58,11 @@ class Table:
     notes: Sequence[str] = ()
     rates: Sequence[str] = ()
 
+    @property
+    def apart(self) -> list[int]:
+        """The places of the columns that are shown, which are all but the gathered ones."""
+        return [i for i, c in enumerate(self.columns) if not c.gathered]
+
     def texts(self) -> list[list[str]]:
         """The rows as they are written."""
         return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from scorewise.inference.clusters import pooled
 from scorewise.inference.scales import z
 from scorewise.registry import MEASURES
 from scorewise.show.estimates import OfMeasure
-from scorewise.show.fields import Count, Number, Share, Word, means
+from scorewise.show.fields import Count, Number, Share, Word, means, says
 from scorewise.show.page import Column, Section, section
 from scorewise.show.verdict import Claim, claim, figure, shown
 from scorewise.show.words import quoted
@@ -44,11 +44,13 @@ WAYS: dict[str, tuple[Any, Any]] = {
     "identity": (np.asarray, np.asarray),
 }
 
+JudgedGroups: TypeAlias = Annotated[Count, says("Groups that are judged and have an interval.")]
+
 
 class PooledRecord(OfMeasure):
     """A measure over groups that are a sample of more, by random effects."""
 
-    groups: Count = means("Groups that are judged and have an interval.")
+    groups: JudgedGroups
     scale: Literal["logit", "log", "identity"] = means("The scale on which estimates are pooled.")
     method: Word = means("How variance between groups and interval are found.", default=METHOD)
     value: Number = means("The mean over groups; null where there are too few.")

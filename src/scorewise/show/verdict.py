@@ -53,7 +53,7 @@ class Claim(Record):
         "next",
     ] = means("What the sentence is about.")
     finding: Word = means("What was found, in a word or two that stay the same.")
-    sentence: Word = means("The sentence, as every view shows it.")
+    sentence: Word
     figures: list[Figure] = means("The numbers that the sentence rests on.")
 
 

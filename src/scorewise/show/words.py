@@ -267,6 +267,15 @@ def quoted(word: object) -> str:
     return f"'{plain(word)}'"
 
 
+def cut(text: str, most: int) -> str:
+    """A text of at most so many letters; what is left out shows.
+
+    >>> cut("north", 5), cut("northern", 5)
+    ('north', 'nort…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def within(title: str) -> str:
     """The title of a measure within a sentence; names of people and acronyms keep their capitals.
 

@@ -33,6 +33,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 POINTS = 101  # of all cuts, at most
 LowerEnds: TypeAlias = Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
 UpperEnds: TypeAlias = Annotated[list[Number], says("Upper ends.")]
+NoGuarantee: TypeAlias = Annotated[str, says("Why there is no guarantee; empty when there is one.")]
 Best: TypeAlias = Literal["youden", "f1", "f2", "kappa", "cost"]
 Promise: TypeAlias = Literal["kept", "broken", "open", "not asked"]
 TITLES = {
@@ -65,7 +66,7 @@ class RuleRecord(SeenRecord):
     score: str
     guaranteed: bool = means("Whether the promise holds beyond the rows, with confidence.")
     promise: str = means("What the cut keeps; empty where it is the best of something.")
-    why: str = means("Why there is no guarantee; empty when there is one.")
+    why: NoGuarantee
 
 
 class RangeRecord(Record):
@@ -105,7 +106,7 @@ class GroupCuts(GroupOfRows):
         "Whether the common cut keeps the constraints in the group, with confidence."
     )
     own: CutPoint | None = means("The group's own cut, guaranteed where that is shown.")
-    why: str = means("Why there is no guarantee; empty when there is one.")
+    why: NoGuarantee
 
 
 class ElsewhereRecord(Record):
@@ -123,8 +124,8 @@ class RejectRecord(Record):
     low: float = means("Below this, rows are cleared.")
     high: float = means("From this on, rows are alerts.")
     reviewed: Share = means("Share of rows that are reviewed.")
-    cost: float = means("Cost of a row, in false alarms.")
-    alone: float = means("The same with the best single cut and no review.")
+    cost: float = means("Cost of a row, in false alarms.", ge=0)
+    alone: float = means("The same with the best single cut and no review.", ge=0)
 
 
 class PointsRecord(Record):

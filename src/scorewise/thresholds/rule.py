@@ -16,7 +16,7 @@ from scorewise.columns.binary import scores_of
 from scorewise.columns.classes import is_source, only_column, positive_column
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.rewriting import Applied, Scanned, add_columns, score_column
-from scorewise.columns.rows import group_columns, warn
+from scorewise.columns.rows import group_columns, no_name, warn
 from scorewise.errors import BadInput, Option, no_scores
 from scorewise.show.data import DataRecord
 from scorewise.show.document import dumps, sealed
@@ -216,10 +216,7 @@ def threshold(
             raise BadInput(
                 f"{extra[0]} belongs to files and frames, but labels and scores are given as columns"
             )
-        if isinstance(cluster, str):
-            raise BadInput(
-                Option("cluster", cluster), " names a column of files and frames; pass the column"
-            )
+        no_name("cluster", cluster)
         s = positive_column(y, p, positive, kind)
         groups = group_columns(by, "labels and scores")
         rows = take(only_column(y), {"score": s}, groups=groups, **further, missing=missing)

@@ -28,7 +28,7 @@ def verdict_of(
     groups: Iterable[Claim] = (),
 ) -> list[Claim]:
     """The sentences on a rule; `groups` are those on groups."""
-    claims = [_promise(asked, cuts, why), *_found(t, cuts[0]), *_near(asked, cuts[0])]
+    claims = [_promise(asked, cuts, why), *_found(t, cuts[0]), *_near(cuts[0])]
     if elsewhere is not None:
         claims.append(_elsewhere(elsewhere))
     return [*claims, *_reviews(asked, reject), *groups, _next(t)]
@@ -122,7 +122,7 @@ def _share(e: Estimate) -> str:
     return share(e) if e.low == e.low and e.low is not None else percent(e.value)
 
 
-def _near(asked: Asked, cut: CutPoint) -> Iterator[Claim]:
+def _near(cut: CutPoint) -> Iterator[Claim]:
     """How far the data fix the cut."""
     if cut.near is None or cut.name == "guaranteed":
         return

@@ -36,7 +36,7 @@ class SettingsRecord(Repeatable):
 class MidpointRecord(Record):
     """Where a score turns from low to high."""
 
-    value: float = means("The midpoint, on [0, 1].")
+    value: float = means("The midpoint.", ge=0, le=1)
     rule: FoundBy = means("How it was found.")
 
 
@@ -97,7 +97,7 @@ class CurveRecord(Record):
     width: float = means("All runs together: width of the rectangle variant.", ge=0)
     sets: SetsRecord
     appropriate: float = means("Share of the weight whose scores are appropriate.")
-    rotation: float = means("Degrees by which the balance of scores turns that of labels.")
+    rotation: float
     gap: Number = means("Area between the curve and its convex hull.")
     recalibrated: Estimated = means("Area after recalibration by the hull of the ROC curve.")
     tables: TablesRecord
