@@ -96,7 +96,7 @@ def in_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
         end = None
         try:
             frame.sink_batches(take, chunk_size=rows, maintain_order=True)
-        except BaseException as error:  # noqa: BLE001 (raised where the rows are wanted)
+        except BaseException as error:
             end = error
         found.put(end)
 

@@ -95,7 +95,9 @@ def _right(table: Floats) -> tuple[float, float, float]:
     # 1 - the sum of squares, without the loss of digits when one class is nearly all
     root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
     right = table.trace()
-    wrong = (table - np.diag(table.diagonal())).sum()  # 0 where no row is, which a difference may miss
+    wrong = (
+        table - np.diag(table.diagonal())
+    ).sum()  # 0 where no row is, which a difference may miss
     return float(right / (right + wrong)), float((true * called).sum()), root
 
 
