@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from queue import Queue
@@ -80,7 +80,7 @@ def panics_apart() -> Iterator[None]:
         os.write(2, seen.read())
 
 
-def in_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+def in_batches(frame: pl.LazyFrame, rows: int) -> Generator[pl.DataFrame]:
     """The rows of a frame, so many at a time, in order; whatever ends them early is raised.
 
     polars' own `collect_batches` ends without a word where a thread of its reader panics.
