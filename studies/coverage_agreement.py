@@ -28,9 +28,8 @@ NAMES = {
 WAYS = ("formula", "bootstrap")
 REPLICATES = 400
 NOTE = """
-Where one category is rare, a small sample may show no agreement on it at all; no interval of a kappa or of
-alpha knows what it has not seen, and too few hold. Those of AC1 and of Brennan-Prediger do not lean on
-the rarer category.
+Where one category is rare, resampling knows only what a small sample happens to show, and too few of its
+intervals hold; those by formula, which are the default, hold there too.
 """
 
 

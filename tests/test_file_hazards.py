@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.columns import binary_rows, decoding, paths
+from scorewise.columns import binary_rows, decoding, paths, streaming
+from scorewise.columns.csv_files import in_batches
 from scorewise.columns.paths import matches
 
 CSV = b"y,p\n1,0.5\n0,0.25\n"
@@ -145,6 +148,60 @@ def test_a_file_under_two_names_counts_once(capsys):
     Path("b.csv").symlink_to("a.csv")
     with pytest.raises(sw.BadInput, match=r"b.csv is a.csv under another name"):
         binary_rows(["a.csv", "b.csv"])
+
+
+# files damaged in the middle
+
+
+def arrow_without_end(name: str, rows: int) -> str:
+    """A file of several batches; the footer says that the last is far longer than the file."""
+    pl.DataFrame({"y": [0, 1] * (rows // 2), "p": [0.25, 0.75] * (rows // 2)}).write_ipc(
+        name, record_batch_size=rows // 10
+    )
+    data = bytearray(Path(name).read_bytes())
+    end = len(data) - 10
+    first = end - int.from_bytes(data[end : end + 4], "little")
+    last = max(
+        at
+        for at in range(first, end - 24, 4)
+        for start, head, none, body in [struct.unpack("<qiiq", data[at : at + 24])]
+        if 0 < start < first and 0 < head < 2000 and none == 0 and rows < body < first
+    )
+    struct.pack_into("<q", data, last + 16, 1 << 40)
+    Path(name).write_bytes(data)
+    return name
+
+
+def test_rows_that_a_reader_loses_are_not_lost_in_silence(monkeypatch, capfd):
+    """A thread of the reader panics; the batches before it had ended as if the file had."""
+    monkeypatch.setattr(streaming, "BATCH", 1 << 12)
+    name = arrow_without_end("x.arrow", 100_000)
+    assert run(["tally", name, "--label", "y", "--score", "p", "-o", "x.tally"]) == 2
+    sentence = "scorewise: x.arrow cannot be read as arrow; it is damaged or cut short\n"
+    assert capfd.readouterr().err.endswith(sentence)
+    assert not Path("x.tally").exists()
+
+
+def test_a_damaged_file_is_not_called_empty(capfd):
+    put("x.csv", b"y,p\n" + b"1,0.5\n0,0.25\n1,0.75\n0,0.5\n" * 20)
+    assert run(["calibrate", "fit", "x.csv", "--label", "y", "--score", "p", "-o", "m.json"]) == 0
+    capfd.readouterr()
+    name = arrow_without_end("x.arrow", 1000)
+    for out in ("x2.csv", "x2.parquet"):
+        assert run(["calibrate", "apply", "m.json", name, "--score", "p", "-o", out]) == 2
+        said = capfd.readouterr().err
+        assert said.endswith("x.arrow cannot be read as arrow; it is damaged or cut short\n")
+        assert not Path(out).exists()
+
+
+def test_batches_may_be_left_and_failures_come_out():
+    frame = pl.LazyFrame({"a": range(100_000)})
+    found = in_batches(frame, 1000)
+    assert next(found).height == 1000
+    found.close()
+    assert sum(b.height for b in in_batches(frame, 1000)) == 100_000
+    with pytest.raises(pl.exceptions.PolarsError):
+        list(in_batches(frame.select(pl.col("a").cast(pl.Int8)), 1000))
 
 
 def test_a_zero_byte_in_a_path():

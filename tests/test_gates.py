@@ -476,3 +476,10 @@ def test_the_way_out_of_rows_that_do_not_join_is_one_of_gates(tmp_path):
         sw.gate(tmp_path / "a.csv", label="y", score="p", key="id", baseline=tmp_path / "b.csv",
                 require="auroc.delta >= 0")  # fmt: skip
     assert "unpaired" not in str(told.value)
+
+
+def test_rows_of_several_classes_are_not_said_to_be_none():
+    p = np.eye(3)[[0, 1, 2, 0]] * 0.7 + 0.1
+    said = str(sw.gate([0, 1, 2, 1], p, require="accuracy >= 0.1"))
+    assert "4 of several classes" in said
+    assert "positive" not in said

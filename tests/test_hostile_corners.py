@@ -15,6 +15,7 @@ from scorewise.measures import (
     icc_1_1,
     icc_1_k,
     icc_3_k,
+    mcc,
     smauc,
     spherical,
     spiegelhalter,
@@ -183,3 +184,27 @@ def test_options_that_are_no_words_are_refused_in_one_line(option, given):
         Tally.of(Y, P, **{option: given})
     assert "\n" not in str(problem.value)
     assert len(str(problem.value)) < 200
+
+
+# rounding
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mcc_of_rows_that_are_all_right_has_an_interval_in_any_unit_of_weights(seed):
+    """The share of right rows was a hair below 1, and the interval of no width."""
+    weight = np.random.default_rng(seed).uniform(0.1, 5, 16)
+    y = np.repeat([0, 1, 2, 3], 4)
+    made = [
+        mcc(ClassTally.of(y, np.eye(4)[y], classes=range(4), weight=weight * unit))
+        for unit in (1.0, 10.0, 1e-7)
+    ]
+    assert [e.value for e in made] == pytest.approx([1, 1, 1])
+    assert [e.low for e in made] == pytest.approx([made[0].low] * 3)
+    assert 0.5 < made[0].low < 0.95
+
+
+def test_sums_that_end_next_to_a_tie_are_saved(tmp_path):
+    """What is left of the first term is half a step, and a little that is only in the next."""
+    t = Tally.of([1, 1, 1, 0], [0.5] * 4, weight=[1.0, 2.0**-53, 2.0**-120, 1.0])
+    t.save(tmp_path / "x.tally")
+    assert Tally.load(tmp_path / "x.tally") == t

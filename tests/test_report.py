@@ -473,3 +473,11 @@ def test_the_demonstration_writes_one(tmp_path, monkeypatch, capsys):
     assert run(["demo", "here"]) == 0
     assert "report.html" in capsys.readouterr().out
     assert Tree(Path("here/report.html").read_text("utf-8")).all("section")
+
+
+def test_a_slope_that_no_number_is_does_not_end_the_report():
+    """A threshold tells the classes apart, before and after recalibration."""
+    rows = [{"y": y, "p": p} for y, p in ((1, 0.9), (0, 0.2), (1, 0.7), (0, 0.4))] * 6
+    frame = {k: [r[k] for r in rows] for k in ("y", "p")}
+    page = sw.report(frame, label="y", score="p").render("html")
+    assert "a threshold tells the classes apart" in page

@@ -104,6 +104,14 @@ def test_names_are_quoted(name):
     assert got[0][0] == pytest.approx(r.transform([0.25])[0])
 
 
+@pytest.mark.parametrize("name", ["a\x1b]52;c;x\x07", "a\x9b31m", "a\u202eb"])
+def test_names_that_a_terminal_would_obey_are_refused(name):
+    p, y = draw(1, 200)
+    with pytest.raises(BadInput, match=r"has a control character; rename the column") as problem:
+        sw.Recalibrator("platt").fit(p, y).to_sql(name)
+    assert str(problem.value).isprintable()
+
+
 def test_other_quotes_and_expressions():
     p, y = draw(1, 200)
     r = sw.Recalibrator("platt").fit(p, y)

@@ -14,7 +14,7 @@ import numpy as np
 
 from scorewise import writing
 from scorewise.arrays import Floats
-from scorewise.columns.csv_files import Table, Whole, panics_apart
+from scorewise.columns.csv_files import Table, Whole, in_batches, panics_apart
 from scorewise.columns.files import open_files, read_shards
 from scorewise.columns.numbers import Place, in_range, numbers
 from scorewise.columns.roles import choose
@@ -40,7 +40,7 @@ class Scanned(NamedTuple):
         places = self.places(columns)
         with self.whole.guard():
             chosen = self.whole.frame.select(places.values())
-            found = iter(chosen.collect_batches(chunk_size=_BATCH))
+            found = in_batches(chosen, _BATCH)
         while True:
             with self.whole.guard():
                 batch = next(found, None)

@@ -15,7 +15,7 @@ import numpy as np
 
 from scorewise.arrays import Bools
 from scorewise.columns.binary import Kind, Rows, scored
-from scorewise.columns.csv_files import Table
+from scorewise.columns.csv_files import Table, in_batches
 from scorewise.columns.files import Opened
 from scorewise.columns.labels import REST, Labels, read_labels, text
 from scorewise.columns.numbers import Place
@@ -270,7 +270,7 @@ def _frames(table: Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any]
     with table.whole() as whole:
         with whole.guard():
             chosen = whole.frame.select(_placed(table.columns, names))
-            found: Any = chosen.collect_batches(chunk_size=BATCH, maintain_order=True)
+            found = in_batches(chosen, BATCH)
         try:
             while True:
                 with whole.guard():  # each time anew: it keeps back what goes to the terminal
@@ -280,8 +280,7 @@ def _frames(table: Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any]
                 if frame.height:
                     yield {s.name: whole.typed(s) for s in frame}, frame.height
         finally:
-            if hasattr(found, "stop"):
-                found.stop()
+            found.close()
 
 
 def _placed(columns: Sequence[str], wanted: Sequence[str]) -> list[pl.Expr]:

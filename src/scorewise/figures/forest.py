@@ -45,6 +45,12 @@ class Mark:
     caution: str = ""
     label: str = ""
 
+    def __post_init__(self) -> None:
+        """What has no value has none, however that is written."""
+        for end in ("value", "low", "high"):
+            if (given := getattr(self, end)) is not None and math.isnan(given):
+                setattr(self, end, None)
+
     @property
     def text(self) -> str:
         """The value and its interval in words."""

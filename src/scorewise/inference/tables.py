@@ -94,7 +94,11 @@ def _right(table: Floats) -> tuple[float, float, float]:
     true, called = table.sum(1) / n, table.sum(0) / n
     # 1 - the sum of squares, without the loss of digits when one class is nearly all
     root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
-    return float(table.trace() / n), float((true * called).sum()), root
+    right = table.trace()
+    wrong = (
+        table - np.diag(table.diagonal())
+    ).sum()  # 0 where no row is, which a difference may miss
+    return float(right / (right + wrong)), float((true * called).sum()), root
 
 
 def mean_share(share: Floats, rows: Floats, level: float) -> Share:

@@ -222,7 +222,8 @@ def calibration_gain(
     many = drawing.replicates(len(s), budget=1 << 19)
     chance = np.random.default_rng(seed).random((many, len(s)))
     null = tables.gains(drawing.drawn_labels(s.p, chance))
-    p = share_beyond(null, value - 1e-9 * abs(value) - 1e-12)
+    seen = float(tables.gains(s.y[None])[0])  # by the table, as the draws are
+    p = share_beyond(null, seen - 1e-9 * abs(seen) - 1e-12)
     known = pooled_spread(
         (float((s.weight**2 * (saved - value) ** 2).sum()), 1 / float((s.weight**2).sum()))
     )
@@ -280,9 +281,31 @@ class _Tables:
 
     def saved(self, y: Ints) -> Floats:
         """What each row saves."""
-        b = np.repeat(self._fitted(self._happened(y)), np.diff(self._start, append=len(y)))
         own = self._log[np.arange(len(y)), y]
+        b = self._exact(self._fitted(self._happened(y)), own)
+        b = np.repeat(b, np.diff(self._start, append=len(y)))
         return self._norm(np.ones(len(y)))[0] - own - (self._norm(b)[0] - b * own)
+
+    def _exact(self, b: Floats, own: Floats) -> Floats:
+        """The inverse temperatures by Newton's steps from those of the table, each within its cell."""
+        fold = np.repeat(np.arange(len(b)), np.diff(self._start, append=len(own)))
+        for f, start in enumerate(b):
+            rest, at = fold != f, np.searchsorted(_GRID, start)
+            if not 0 < at < len(_GRID) or start == _GRID[at]:
+                continue  # at an end, beyond which no temperature is looked for
+            log, weight = self._log[rest], self._weight[rest]
+            for _ in range(8):
+                e = np.exp((log - log.max(1, keepdims=True)) * b[f])
+                e /= e.sum(1, keepdims=True)
+                mean = (e * log).sum(1)
+                bend = inner(weight, (e * (log - mean[:, None]) ** 2).sum(1))
+                if not bend > 0:
+                    break
+                before, new = b[f], b[f] + inner(weight, own[rest] - mean) / bend
+                b[f] = np.clip(new, _GRID[at - 1], _GRID[at])
+                if abs(b[f] - before) <= 1e-12 * before:
+                    break
+        return b
 
     def gains(self, labels: Ints) -> Floats:
         """The mean of what rows save, for each replicate of labels (first axis)."""

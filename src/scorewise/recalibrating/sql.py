@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from scorewise.arrays import Floats
 from scorewise.columns.binary import ROUNDED
 from scorewise.columns.classes import LARGEST, SLACK
 from scorewise.columns.labels import listed
-from scorewise.errors import BadInput, Option
+from scorewise.errors import BadInput, Option, plain
 from scorewise.recalibrating.document import (
     CalibrateClassesDocument,
     Calibrated,
@@ -126,6 +127,8 @@ def _quoted(column: str, quote: str) -> str:
         )
     if not column or "\0" in column:
         raise BadInput(f"{column!r} is not the name of a column; pass the one that has the scores")
+    if any(category(c) in ("Cc", "Cf") for c in column):  # which a terminal would obey
+        raise BadInput(f"'{plain(column)}' has a control character; rename the column or the class")
     return f"{quote}{column.replace(quote, 2 * quote)}{quote}" if quote else column
 
 

@@ -62,22 +62,26 @@ class DataRecord(WeightedRows):
     def facts(self) -> list[tuple[str, Sentence]]:
         """What a page says of them, as pairs of a key and a sentence."""
         facts: list[tuple[str, Sentence]] = [("Data", names(self.sources))] if self.sources else []
-        up, down = self.positives or 0, self.negatives or 0
-        rows = f"{count(self.rows)}: {count(up)} positive{_share(up, down)}"
-        facts.append(("Rows", f"{rows}, {count(down)} negative"))
-        column = [] if self.label is None else [" in column ", Name(self.label)]
-        rule = f" ({self.rule})" if self.rule else ""
-        negative = _class(self.negative)
-        facts.append(
-            ("Positive", [_class(self.positive), *column, rule, "; negative is ", negative])
-        )
+        if self.positives is None:
+            facts.append(("Rows", f"{count(self.rows)} of several classes"))
+        else:
+            up, down = self.positives, self.negatives or 0
+            rows = f"{count(self.rows)}: {count(up)} positive{_share(up, down)}"
+            facts.append(("Rows", f"{rows}, {count(down)} negative"))
+            column = [] if self.label is None else [" in column ", Name(self.label)]
+            rule = f" ({self.rule})" if self.rule else ""
+            negative = _class(self.negative)
+            facts.append(
+                ("Positive", [_class(self.positive), *column, rule, "; negative is ", negative])
+            )
         facts += self.dropped_facts()
         if self.weight is not None:
             plus, minus = self.weight_positives or 0.0, self.weight_negatives or 0.0
             weights = (
                 f": {count(plus)} on positives{_share(plus, minus)}, {count(minus)} on negatives"
             )
-            facts.append(("Weights", [Name(self.weight), weights]))
+            said = [] if self.positives is None else [weights]
+            facts.append(("Weights", [Name(self.weight), *said]))
         return facts
 
 

@@ -467,10 +467,13 @@ def _of_tally(t: Tally) -> Iterator[str]:
 
 
 def _small(rest: Any, value: Any) -> bool:
-    """Whether each term is what rounding may have left of the one before."""
+    """Whether each term is what rounding may have left of the one before.
+
+    That is half a step at most; next to a tie it is all but the half, which is then the term.
+    """
     before = [value, *rest[:-1]]
     return all(
-        (a + b == a).all() and np.isfinite(b).all() for a, b in zip(before, rest, strict=True)
+        (np.abs(b) <= np.spacing(np.abs(a)) / 2).all() for a, b in zip(before, rest, strict=True)
     )
 
 
