@@ -292,6 +292,19 @@ def test_exit_codes(files, capsys, file, more, code):
     assert (word if not more or file == "worse.csv" else "INCONCLUSIVE") in out
 
 
+def test_a_gate_is_as_true_as_it_is_passed():
+    found = {
+        n: sw.gate([0, 1] * 50, [0.2, 0.8] * 50, require=n)
+        for n in ("auroc >= 0.8", "auroc <= 0.8")
+    }
+    assert [bool(g) for g in found.values()] == [g.passed for g in found.values()] == [True, False]
+    open_ = {"require": "accuracy >= 0.8", "threshold": 0.5}
+    y, p = [0, 1] * 25, [0.2, 0.8] * 20 + [0.8, 0.2] * 5
+    assert not sw.gate(y, p, **open_)
+    assert sw.gate(y, p, **open_).outcome == "inconclusive"
+    assert sw.gate(y, p, **open_, inconclusive="pass")
+
+
 def test_all_forms_are_written(files, capsys):
     line = ["gate", "few.csv", *PAIRED, "--require", "auroc.value >= 0.5"]
     assert run([*line, "--json", "g.json", "--md", "g.md", "--junit", "g.xml"]) == 3

@@ -51,7 +51,8 @@ COLUMNS = (
 class Gate(Shown):
     """What a gate found: `g.outcome` is "pass", "fail" or "inconclusive", `g.checks` has each requirement.
 
-    `g.passed` is true where it may go on: it passes, or is inconclusive and that counts as a pass.
+    `g.passed` is true where it may go on: it passes, or is inconclusive and that counts as a pass. So is
+    the gate itself, for `assert gate(...)`.
     `g.exit_code` is 0, 1 or 3, as the command's.
     """
 
@@ -72,6 +73,10 @@ class Gate(Shown):
     def passed(self) -> bool:
         """Whether it may go on."""
         return self.exit_code == 0
+
+    def __bool__(self) -> bool:
+        """As `passed`: a gate that is not passed must not look true."""
+        return self.passed
 
     @property
     def checks(self) -> list[CheckRecord]:
