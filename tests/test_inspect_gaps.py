@@ -1,5 +1,7 @@
 """Gaps between scores: found where they are planted, and called stable only there."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,16 @@ def test_one_percent_apart_then_ten():
     assert best.width == pytest.approx(0.1)
     assert (best.rows, best.precision, best.recall) == (5, 0.8, 0.8)
     assert best.stability > 0.8
+
+
+def test_the_page_shows_a_gap_with_few_digits():
+    rng = np.random.default_rng(0)
+    p = np.concatenate((rng.uniform(0, 0.4, 50), rng.uniform(0.6, 1, 50)))
+    page = str(sw.inspect(np.arange(100) % 2, p, top=0, positive=1))
+    best = gaps(p)[0]
+    low, high = re.search(r"\((0\.\d+), (0\.\d+)\]  ", page).groups()
+    assert best.above <= float(low) < float(high) <= best.upto
+    assert max(len(low), len(high)) <= 6
 
 
 @pytest.mark.parametrize("n", [3, 10, 100, 5000])

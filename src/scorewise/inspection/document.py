@@ -334,7 +334,7 @@ def _gaps(gaps: Sequence[Gap], title: str) -> Section:
         return Section(title, lines=["no gap is three times as wide as those around it"])
     columns = [Column("cut", "text"), Column("times as wide"), Column("rows above", "count")]
     columns += [Column("precision"), Column("recall"), Column("stable", "percent")]
-    cuts = [CutRecord(threshold=g.upto, above=g.above, upto=g.upto) for g in gaps]
+    cuts = [CutRecord(threshold=(g.above + g.upto) / 2, above=g.above, upto=g.upto) for g in gaps]
     rows = [
         (cut.same_decisions(), f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
         for g, cut in zip(gaps, cuts, strict=True)
