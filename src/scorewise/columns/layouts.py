@@ -139,15 +139,20 @@ def _check_raters(columns: Mapping[str, Vector]) -> None:
     for name, column in columns.items():
         word = name.strip().lower()
         if word in _AMOUNTS:
-            is_ = "may say how many items a row stands for (count) or how much it weighs (weight)"
+            is_ = "may say how many items a row stands for, or how much it weighs"
+            roles: tuple[str | Option, ...] = (
+                Option("count", name),
+                " or ",
+                Option("weight", name),
+            )
         elif names_items(name) or _numbers_rows(column):
-            is_ = "may number or name the items (item)"
+            is_, roles = "may number or name the items", (Option("item", name),)
         else:
             continue
         raise BadInput(
-            f"column '{name}' {is_}, so it is not plain who the raters are; name it as that, or name a "
-            f"column for each rater"
-        )
+            f"column '{name}' {is_}, so it is not plain who the raters are; pass ", *roles,
+            ", or name a column for each rater",
+        )  # fmt: skip
 
 
 def _numbers_rows(column: Vector) -> bool:
