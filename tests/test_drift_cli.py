@@ -50,6 +50,12 @@ def test_two_files(files, capsys):
     assert err == ""
 
 
+def test_rows_without_labels_have_a_way_out(files, capsys):
+    assert run(["drift", "late.csv", "late.csv", "--score", "risk"]) == 2
+    assert "or --labels none if the rows have no labels" in capsys.readouterr().err
+    assert "No sign of drift" in printed(capsys, "late.csv", "late.csv", "--labels", "none")[0]
+
+
 def test_guesses_are_told(files, capsys):
     _, err = printed(capsys, "jan.csv", "feb.csv", "--positive", "ill", "--replicates", "39")
     assert err.splitlines() == [

@@ -76,13 +76,19 @@ class Columns(NamedTuple):
         """Labels, unless they are not known, scores and weights, checked; and columns of further roles."""
         asked = {"score": self.score, "weight": self.weight, "group": self.by, **further}
         beside = [self.label] if self.label is not None and not labelled else []
-        return read_columns(
-            source,
-            {"label": self.label, **asked} if labelled else asked,
-            missing=self.missing,
-            encoding=self.encoding,
-            beside=beside,
-        )
+        try:
+            return read_columns(
+                source,
+                {"label": self.label, **asked} if labelled else asked,
+                missing=self.missing,
+                encoding=self.encoding,
+                beside=beside,
+            )
+        except BadInput as refusal:
+            if self.label is None and Option("label") in refusal.parts:
+                none = (", or ", Option("labels", "none"), " if the rows have no labels")
+                raise BadInput(*refusal.parts, *none) from None
+            raise
 
     def rows(self, found: Found, labelled: bool) -> Rows:
         """The rows of columns; without labels, all stand as negatives."""
