@@ -209,6 +209,8 @@ def test_the_command_says_how_many(files, capsys):
     assert "Level 95%; power 80%" in out
     line = ["plan", "pilot.csv", "--label", "y", "--score", "p"]
     assert run([*line, "--require", "auroc >= 0.8", "--json", "plan.json"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Next: scorewise gate FILE --label y --score p --require 'auroc >= 0.8'" in out
     assert run([*line, "--score", "q", "--difference", "0.01"]) == 0
     assert "to show a difference of 0.01 in AUROC, in 80% of cases" in " ".join(
         capsys.readouterr().out.split()
@@ -228,8 +230,9 @@ ONE = ["--label", "y", "--score", "p"]
 BAD = [
     ([], "a plan has one goal, but none is given; pass one of --half-width 0.02"),
     (["--half-width", "0.1", "--rows", "5"], "a plan has one goal, but --half-width and --rows are given"),
-    (["--half-width", "0.02"], "what auroc is expected to be is not said; pass --value 0.85"),
+    (["--half-width", "0.02"], "no expected value of auroc is given; pass --value 0.85"),
     (["--half-width", "-1", "--value", "0.8"], "--half-width must be a positive number"),
+    (["--half-width", "2", "--value", "0.8"], "AUROC lies between 0 and 1, and any interval is narrower"),
     (["--half-width", "1e-9", "--value", "0.8"], "would take more than 1e+12 rows; ask for less"),
     (["--half-width", "0.1", "--measure", "aurok"], "scorewise: no measure is named aurok; did you mean"),
     (["--half-width", "0.1", "--measure", "brier"], "brier follows from how well scores rank"),

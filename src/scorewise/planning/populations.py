@@ -21,6 +21,7 @@ from scorewise.inference.scales import z
 from scorewise.inference.shares import wilson_of
 from scorewise.judging import items_needed
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
+from scorewise.show.verdict import columns_of
 from scorewise.show.words import quoted
 from scorewise.tallies import Tally
 from scorewise.tallies.formulas import placed
@@ -123,6 +124,12 @@ class Pilot:
         return notes
 
     @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The options that name its columns again, where it is a file of two classes."""
+        o = self.first.tally.origin if isinstance(self.first, Evaluation) else None
+        return columns_of(o) if o is not None and o.sources and o.label is not None else []
+
+    @property
     def supposed(self) -> list[str]:
         """That rows to come are like those of the pilot."""
         return [f"rows like the {self.rows:,} of the pilot"]
@@ -198,7 +205,7 @@ class Supposed:
         """The value that is expected, or a refusal."""
         if self.value is None:
             raise BadInput(
-                f"what {name} is expected to be is not said; pass ", Option("value", 0.85),
+                f"no expected value of {name} is given; pass ", Option("value", 0.85),
                 ", or a pilot file",
             )  # fmt: skip
         return self.value

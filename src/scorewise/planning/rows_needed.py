@@ -276,6 +276,8 @@ def _document(population: Population, asked: Asked) -> PlanDocument:
         told = [("require", r.text) for r in asked.require]
         if any(r.delta and not r.baseline for r in asked.require):
             told.append(("baseline", "OLD_FILE"))
+        if isinstance(population, Pilot):
+            told = [*population.columns, *told]
         claims.append(command("gate", ["FILE"], told))
     return PlanDocument(
         settings=SettingsRecord(
@@ -303,7 +305,12 @@ def _needs(population: Population, asked: Asked) -> Iterator[NeedRecord]:
     unit = _unit(population, name)
     percent = f"{100 * asked.power:g}%"
     if asked.half_width is not None:
-        wide = asked.half_width
+        wide, (lowest, highest) = asked.half_width, m.bounds
+        if wide >= (highest - lowest) / 2:
+            raise BadInput(
+                f"{m.title} lies between {lowest:g} and {highest:g}, and any interval is narrower than "
+                f"±{wide:g}; pass ", Option("half_width", 0.02),
+            )  # fmt: skip
         many = least(lambda n: _half(population, name, n, asked.adjusted) <= wide, name)
         e = population.estimate(name, many, asked.adjusted)
         text = f"for an interval of {m.title} of ±{wide:g}"
