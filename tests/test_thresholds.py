@@ -426,7 +426,7 @@ def test_the_command_writes_a_rule_and_applies_it(files, capsys):
 
 
 BAD = [
-    ([], "what the cut is for is not said; pass --at 'recall >= 0.9' or --best youden"),
+    ([], "no goal of the threshold is given; pass --at 'recall >= 0.9' or --best youden"),
     (["--at", "recall"], "'recall' is not a constraint; write \"recall >= 0.9\""),
     (["--at", "recall > 0.9"], "'recall > 0.9' is not a constraint; write \"recall >= 0.9\""),
     (["--at", "recal >= 0.9"], "'recal' is no measure of a cut; did you mean recall?"),

@@ -62,8 +62,9 @@ def asked_for(
         best = "cost"
     if not wanted and best is None:
         raise BadInput(
-            "what the cut is for is not said; pass ", Option("at", "recall >= 0.9"), " or ",
-            Option("best", "youden"), ", or ", Option("cost", 10), " (false alarms to a missed positive)",
+            "no goal of the threshold is given; pass ", Option("at", "recall >= 0.9"), " or ",
+            Option("best", "youden"), ", or ", Option("cost", 10),
+            " where a missed positive costs as much as 10 false alarms",
         )  # fmt: skip
     if best == "cost" and cost is None:
         raise BadInput(
