@@ -395,6 +395,19 @@ def test_document_is_the_readers_own():
     assert e.to_dict()["hints"] == []
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_that_stand_for_names_in_their_order_are_told(first):
+    p = {"lose": [0.7, 0.2, 0.1, 0.6], "draw": [0.2, 0.5, 0.3, 0.3], "win": [0.1, 0.3, 0.6, 0.1]}
+    y = np.array([0, 1, 2, 0]) + first
+    said = sw.evaluate(y, p).to_dict()["hints"]
+    assert said[0] == (
+        f"labels {first} to {first + 2} are the classes in the order of the scores: {first} is 'lose', "
+        f"{first + 2} is 'win'"
+    )
+    told = [sw.evaluate(y, np.array([*p.values()]).T), sw.evaluate(np.array([*p])[y - first], p)]
+    assert not any("in the order of" in hint for e in told for hint in e.to_dict()["hints"])
+
+
 def test_hints():
     y, p = draw(k=4)
     p[y == 3] = p[y == 3][:, [3, 0, 1, 2]]

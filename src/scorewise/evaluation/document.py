@@ -36,7 +36,7 @@ from scorewise.show.estimates import (
 from scorewise.show.fields import PValue, Record, Weight, Word, means
 from scorewise.show.groups import GroupsRecord
 from scorewise.show.page import Page
-from scorewise.show.words import counted, named, whole_percent
+from scorewise.show.words import counted, named, quoted, whole_percent
 from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.smroc import far, midpoint
 from scorewise.tallies.sorting import on_threads
@@ -358,6 +358,12 @@ def _class_hints(e: ClassEvaluation, every: bool) -> Iterator[str]:
         yield f"{_named(t, absent)} occurs in no row; averages over classes leave out what occurs nowhere"
     if never.any():
         yield f"{_named(t, never)} is never predicted, and so has no precision"
+    first, to, last = t.rule.partition(" to ")
+    if to and first.isdecimal() and t.classes[0] != first:
+        yield (
+            f"labels {t.rule} are the classes in the order of the scores: {first} is "
+            f"{quoted(t.classes[0])}, {last} is {quoted(t.classes[-1])}"
+        )
     a = e.accuracy
     if a.defined and a.baseline is not None and a.value < a.baseline:
         yield (
