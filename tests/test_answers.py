@@ -393,6 +393,19 @@ def claims_of(q, c, **options):
     return " ".join(claim.sentence for claim in judged(q, c, **options).document().verdict)
 
 
+@pytest.mark.parametrize("n", [3, 5])
+def test_few_answers_are_seldom_called_overconfident_for_nothing(n):
+    rng = np.random.default_rng(n)
+    sure = rng.uniform(0.5, 1, (400, n))
+    right = rng.random((400, n)) < sure  # calibrated
+    gaps = [judged(q, c)["overconfidence"] for q, c in zip(right, sure, strict=True)]
+    assert np.mean([e.low > 0 or e.high < 0 for e in gaps]) <= 0.08
+
+
+def test_two_answers_do_not_show_overconfidence():
+    assert "cannot be told with 2 answers" in claims_of([1, 0], [0.9, 0.8])
+
+
 def test_hints_and_claims():
     n = 100
     right = np.arange(n) < 60

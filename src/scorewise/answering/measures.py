@@ -171,10 +171,11 @@ def overconfidence(t: Tally, level: float = 0.95) -> Estimate:
     """Mean confidence less the share of correct answers; above 0 is overconfident.
 
     The interval puts together Student's for the mean confidence and Wilson's for the share, with the
-    correlation of the two on the same answers (MOVER; Zou 2007).
+    correlation of the two on the same answers (MOVER; Zou 2007), drawn to 0 where it is above 0 and answers
+    are few.
 
     >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]), 0.95)
-    0.100 [-0.038, 0.418]
+    0.100 [-0.102, 0.486]
     """
     right = accuracy(t, level)
     if not right.defined:
@@ -195,13 +196,15 @@ def _apart(a: float, b: float, r: float) -> float:
 
 
 def _correlation(t: Tally) -> float:
-    """Of confidence and correctness, over the answers."""
+    """Of confidence and correctness, over the answers; drawn to 0, as that of two answers is 1 or -1."""
     w = (t.neg + t.pos).astype(np.float64)
     total, right = float(w.sum()), t.positives / (t.negatives + t.positives)
     x = t.score - float((w * t.score).sum()) / total
     both = float((x * (t.pos - w * right)).sum()) / total
     size = math.sqrt(float((w * x * x).sum()) / total * right * (1 - right))
-    return min(max(both / size, -1.0), 1.0) if size > 1e-12 else 0.0
+    r = min(max(both / size, -1.0), 1.0) if size > 1e-12 else 0.0
+    rows = effective(total, float((t.neg2 + t.pos2).sum()))
+    return r * (1 - 1 / (rows - 1)) if r > 0 and rows > 2 else min(r, 0.0)
 
 
 @of_answers("Brier against quality", "probability", "low")
