@@ -62,7 +62,7 @@ def asked_for(
         best = "cost"
     if not wanted and best is None:
         raise BadInput(
-            "what the cut is for is not said; pass ", Option("at", "recall >= 0.9"), " or ",
+            "a threshold needs an aim; pass ", Option("at", "recall >= 0.9"), " or ",
             Option("best", "youden"), ", or ", Option("cost", 10), " (false alarms to a missed positive)",
         )  # fmt: skip
     if best == "cost" and cost is None:
@@ -170,8 +170,8 @@ class Choice:
             return None
         if not asked.wanted:
             low, high = cuts.alike(table, self.plain, asked.aim, asked.level)
-            name = {"youden": "Youden's J", "cost": "cost"}.get(asked.aim.name, asked.aim.name)
-            meaning = f"Cuts whose {name} is not told from the best one's ({level}, paired)"
+            name = cuts.CALLED.get(asked.aim.name, asked.aim.name)
+            meaning = f"Cuts whose {name} cannot be told from the best cut's ({level}, paired)"
             return RangeRecord(low=low, high=high, meaning=meaning)
         c, *more = asked.wanted
         if more or not c.monotone or asked.best is not None or asked.prevalence is not None:
