@@ -381,7 +381,7 @@ def _by_group(doc: CompareDocument) -> list[Section]:
         cells = [_group_cell(own.get(n), doc.settings.level) for n in used]
         rows.append((g.name, g.rows, *cells))
     columns = [Column("Group", "name"), Column("Rows", "count")]
-    star = "*: p, adjusted for the groups by Holm, says so."
+    star = "*: significant, p adjusted for the groups by Holm."
     columns += [Column({**SHORT, **TITLES}[n], meaning=star if n == used[0] else "") for n in used]
     lines = [f"Groups of fewer than {count(doc.min_rows)} rows are left out."]
     return section(f"Groups: {quoted(pair[0])} - {quoted(pair[1])}", columns, rows, lines)
