@@ -84,8 +84,8 @@ def test_the_verdict_names_the_group_and_stays_silent_without_cause() -> None:
     right, sure, g = sample(1600, seed=4, worse=1)
     verdict = judged(right, sure, by={"task": g}).document().verdict
     said = [c.sentence for c in verdict if c.about == "groups"]
-    assert said[0].startswith("'confidence' overstates more on '1': overconfidence 0.3")
-    assert "furthest in '1'" in said[1]
+    assert said[0].startswith("'confidence' is more overconfident on '1': overconfidence 0.3")
+    assert "groups, most in '1'" in said[1]
     claimed = 0
     for seed in range(25):
         right, sure, g = sample(500, 5, seed=100 + seed)

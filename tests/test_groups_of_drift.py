@@ -128,11 +128,21 @@ def test_small_groups_and_several_columns() -> None:
     assert d.groups["s1", "f"] is d.groups["s1 / f"]
     new = d.groups["new", "m"]
     assert new.kind == "untested"
-    assert new.verdict == "Nothing could be tested: fewer than 20 rows in a sample."
+    assert new.verdict == "Nothing could be tested: fewer than 20 rows in one of the samples."
     record = d.document().groups[0]
     assert [g.judged for g in record.groups] == [False] * 2 + [True] * 6
     assert record.groups[0].measures[0].why == "no rows in the reference sample"
-    assert "2 groups of fewer than 20 rows: shown, not judged." in " ".join(repr(d).split())
+    said = " ".join(repr(d).split())
+    assert "2 groups of fewer than 20 rows in one of the samples: shown, not judged." in said
+
+
+def test_a_large_group_that_was_small_before():
+    a, b = table(11, 300), table(12, 3000)
+    a["site"][:3], b["site"][:1401] = "new", "new"
+    d = by_site(a, b, replicates=99)
+    said = " ".join(repr(d).split())
+    assert "1,401 (few)" in said
+    assert "1 group of fewer than 20 rows in one of the samples: shown, not judged." in said
 
 
 def test_scores_that_are_no_probabilities() -> None:
@@ -180,7 +190,7 @@ def test_what_does_not_go_with_groups() -> None:
     a, b = table(17, 100), table(18, 100)
     with pytest.raises(sw.BadInput, match="by= names columns of files and data frames"):
         sw.drift((a["y"], a["p"]), (b["y"], b["p"]), by="site")
-    with pytest.raises(sw.BadInput, match="by= belongs to two samples; with time="):
+    with pytest.raises(sw.BadInput, match="by= needs two samples; leave it out with time="):
         sw.drift({**a, "day": np.arange(100)}, label="y", score="p", time="day", by="site")
 
 

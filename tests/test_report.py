@@ -249,6 +249,60 @@ def test_names_of_any_kind_are_text(name):
         )[1]  # fmt: skip
 
 
+def test_what_comes_next_is_code_only_where_it_is(home):
+    """Commands and calls are set as code, and the words around them are not."""
+    y, p = np.arange(60) % 3 == 0, np.linspace(0.2, 0.9, 60)
+    file = {"label": "outcome", "score": "risk", "positive": "ill"}
+    alert = "scorewise threshold apply rule.json NEW_FILE --score risk -o alerts.csv"
+    for result, codes in (
+        (sw.threshold(home / "screening.csv", **file, at="recall >= 0.8"), [alert]),
+        (sw.threshold(y, p, best="youden"), ["rule.predict(new_scores)", "rule.save('rule.json')"]),
+        (sw.evaluate(y, 1 - p), ["sw.inspect(labels, scores)"]),
+        (sw.drift({"p": p}, {"p": p**3}, score="p", labels="none", replicates=99), []),
+    ):
+        lines = re.findall('<li class="sw-next">.*?</li>', result.render("html"))
+        found = [c for line in lines for c in re.findall("<code>(.*?)</code>", line)]
+        assert [html.unescape(c) for c in found] == codes
+        assert len(lines) == 1
+
+
+def test_joiners_of_emoji_and_words_are_shown_and_controls_are_not():
+    whole, letters = (
+        "\N{WOMAN}\u200d\N{MICROSCOPE}",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    )
+    y, rng = np.arange(40) % 2, np.random.default_rng(0)
+    a = sw.agree({whole: y, letters: np.where(rng.random(40) < 0.9, y, 1 - y), "c": y})
+    for form in ("html", "text", "md"):
+        assert whole in a.render(form)
+        assert letters in a.render(form)
+        assert "u200" not in a.render(form)
+    said = " ".join(
+        c.sentence
+        for c in sw.smroc({whole: y / 2, "y": y}, label="y", score=whole).document().verdict
+    )
+    assert whole in said
+    lone = (
+        "a\u200db",
+        f"{whole}\u200d",
+        "\N{WOMAN}\u200d\u202e\N{WOMAN}",
+        "\N{WOMAN}\u200d\x1b\N{WOMAN}",
+    )
+    for word in lone:
+        assert "\\u200d" in escaped(word)
+        assert not {"\u202e", "\x1b"} & set(escaped(word))
+
+
+def test_bands_are_as_clear_on_a_dark_page(text):
+    """Each light fill of the figures has a stronger one there."""
+    dark = text.partition("@media (prefers-color-scheme: dark)")[2]
+    bands = {*re.findall(r'<path [^>]*fill-opacity="(0[.][12])"', text)}
+    assert bands == {"0.1", "0.2"}
+    for light in bands:
+        stronger = re.search(rf'svg \[fill-opacity="{light}"\]\s*{{\s*fill-opacity: ([\d.]+)', dark)
+        assert float(stronger[1]) > 1.3 * float(light)
+
+
 def test_escapes_within_attributes_and_elements():
     assert (
         escaped("<a href='x' title=\"y\">&")

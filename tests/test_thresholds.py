@@ -197,8 +197,8 @@ def test_prices_that_are_near_each_other_are_told_apart():
     sure, plain = (cut := sw.threshold(y, s, at="recall >= 0.9").document()).cuts
     rates = [f"{100 * c.alert_rate.value:.3g}%" for c in (sure, plain)]
     assert rates[0] != rates[1]
-    assert f"That alerts {rates[0]} of rows; the plain cut" in cut.verdict[0].sentence
-    assert cut.verdict[0].sentence.endswith(f"alerts {rates[1]}.")
+    assert f"That flags {rates[0]} of rows; the plain cut" in cut.verdict[0].sentence
+    assert cut.verdict[0].sentence.endswith(f"flags {rates[1]}.")
 
 
 def test_too_few_positives_are_said_or_refused():
@@ -436,7 +436,7 @@ BAD = [
     (["--at", "recall >= 90"], "between 0 and 1, but 'recall >= 90' is given; did you mean 90%?"),
     (["--at", "recall >= 0.9 and recall <= 0.5"], "contradict each other: no cut keeps both"),
     (["--at", "recall >= 0.9 and alert_rate <= 1%"], "with recall >= 0.9, alert_rate is at least 0.4"),
-    (["--at", "f1 >= 0.99"], "f1 >= 0.99 is kept by no cut that alerts anybody: the highest f1 is"),
+    (["--at", "f1 >= 0.99"], "no cut that flags any row keeps f1 >= 0.99: the highest f1 is"),
     (["--at", "recall >= 0.99", "--guarantee", "0.95"], "and it takes 299 at least; the cut that keeps it"),
     (["--at", "recall >= 1", "--guarantee", "0.95"], "no number of rows shows a share of 0 or 1"),
     (["--at", "f1 >= 0.3", "--guarantee", "0.95"], "f1 >= has no guarantee"),

@@ -330,6 +330,51 @@ def test_the_next_command_reads_the_rows_the_same_way(tmp_path, monkeypatch, cap
     capsys.readouterr()
 
 
+def test_a_threshold_that_finds_few_positives_is_what_comes_next(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y, p = calibrated(rng, 2000, q=0.12)
+    e = sw.evaluate(y, p)
+    assert e.sensitivity.high < 0.5
+    assert said(e)["next"].sentence == (
+        'Next: sw.threshold(labels, scores, at="recall >= 0.8") picks a cut that finds 80% of the positives'
+    )
+    both = sw.evaluate({"y": y, "a": p, "b": p**1.02}, label="y", score=["a", "b"])
+    assert said(both)["next"].sentence.endswith(
+        " picks a cut of 'a' that finds 80% of the positives"
+    )
+    for kind, s in (("probability", p), ("logit", np.log(p / (1 - p)))):
+        pl.DataFrame({"y": y.astype(int), "s": s}).write_csv(tmp_path / "a.csv")
+        named = ["a.csv", "--label", "y", "--score", "s", "--kind", kind]
+        assert run(["evaluate", *named, "--json", "out.json"]) == 0
+        told = json.loads((tmp_path / "out.json").read_text())["verdict"][-1]["sentence"]
+        words = shlex.split(told.removeprefix("Next: scorewise "))
+        assert words == ["threshold", *named[:5], "--at", "recall >= 0.8", "--kind", kind]
+        assert "--at 'recall >= 0.8'" in told
+        assert run(words) == 0
+    capsys.readouterr()
+
+
+def test_where_nobody_is_called_positive_a_threshold_comes_next():
+    y = [1] + [0] * 40
+    p = [0.1] + [0.01 + k / 1000 for k in range(40)]
+    e = sw.evaluate(y, p)
+    assert e.sensitivity.high > 0.5  # of one positive
+    assert said(e)["next"].finding == "threshold"
+
+
+def test_a_threshold_is_not_what_comes_next():
+    rng = np.random.default_rng(0)
+    y, p = calibrated(rng, 2000, q=0.5)
+    assert said(sw.evaluate(y, p))["next"].finding == "inspect"  # it finds more than half
+    y, p = calibrated(rng, 2000, q=0.12)
+    few = sw.evaluate(y[:60], p[:60])  # too few rows to show that it finds less
+    assert few.sensitivity.low < 0.5 < few.sensitivity.high
+    assert said(few)["next"].finding == "inspect"
+    assert said(sw.evaluate(y, p**3))["next"].finding == "calibrate"  # probabilities first
+    assert said(sw.evaluate(y, 20 * p, threshold=12))["next"].finding == "calibrate"
+
+
 def test_the_next_command_of_several_classes_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 
@@ -49,16 +50,29 @@ class BadInput(ValueError):  # noqa: N818  (named for the reader of the message)
         self.parts = parts
 
 
+# Arabic, Indic and other scripts, and emoji, with their selectors of colour and skin
+_BINDING = "[\u0590-\u1fff\u2190-\u2bff\ufb1d-\ufdff\ufe0f\ufe70-\ufefc\U0001f000-\U0001faff]"
+_JOINED = re.compile(f"(?<={_BINDING})[\u200c\u200d](?={_BINDING})")
+
+
 def plain(text: object) -> str:
     r"""Text on one line, with everything that does not print shown as an escape.
 
     >>> plain("a\nb\x1b[31m\u202ec")
     'a\\nb\\x1b[31m\\u202ec'
+
+    Joiners that bind letters of other scripts than Latin, or parts of an emoji, are shown as they are.
+
+    >>> plain("a\u200db"), plain("\N{WOMAN}\u200d\N{MICROSCOPE}") == "\N{WOMAN}\u200d\N{MICROSCOPE}"
+    ('a\\u200db', True)
     """
     line = str(text)
     if line.isprintable():
         return line
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    joined = {found.start() for found in _JOINED.finditer(line)}
+    return "".join(
+        c if c.isprintable() or at in joined else ascii(c)[1:-1] for at, c in enumerate(line)
+    )
 
 
 def no_scores(call: str, of_files: str) -> BadInput:

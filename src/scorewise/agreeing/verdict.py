@@ -66,7 +66,7 @@ def _reported(a: Agreement) -> Iterator[Claim]:
     name, weights = _coefficient(a), a.settings.weights
     if name == "krippendorff_alpha":
         gaps = len(np.unique(a.ratings.rated)) > 1
-        why = "it takes any number of raters" + ", and items that not all have rated" * gaps
+        why = "it takes any number of raters" + ", and items that not everyone rated" * gaps
     else:
         why = "there are two raters"
     if a.settings.scale != "nominal":

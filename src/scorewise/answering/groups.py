@@ -26,7 +26,7 @@ WORDS = GroupWords(
         "auroc": "high", "brier": "low",
     },
     sentences={
-        "overconfidence": ("{model} overstates less on {}", "{model} overstates more on {}"),
+        "overconfidence": ("{model} is less overconfident on {}", "{model} is more overconfident on {}"),
         "auroc": ("{model} tells right from wrong less well on {}",
                   "{model} tells right from wrong better on {}"),
     },

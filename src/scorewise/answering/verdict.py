@@ -115,7 +115,7 @@ def _worst(name: str, a: Answers) -> Iterator[Claim]:
         key = max(off, key=lambda k: off[k][1].value)
         (finding, size), j = off[key], each[key]
         text = (
-            f"{quoted(name)} is off in {len(off)} of {len(each)} groups, furthest in {quoted(key)}: "
+            f"{quoted(name)} is miscalibrated in {len(off)} of {len(each)} groups, most in {quoted(key)}: "
             f"{finding} by {shown(size)}, mean confidence {percent(j['mean_confidence'].value)}, accuracy "
             f"{percent(j['accuracy'].value)}."
         )

@@ -460,7 +460,7 @@ COMMANDS = {
         help="""Choose from which score on to alert: under a constraint, with a guarantee, or at least cost.
 
         The guaranteed cut keeps its constraint for new rows of the same kind with 95 % confidence; its
-        price in alerts is told. threshold apply adds the decisions of a rule to files.
+        price in alerts is shown. threshold apply adds the decisions of a rule to files.
 
         Example: scorewise threshold scores.csv --label ill --score risk --at "recall >= 0.9" -o rule.json
 

@@ -36,6 +36,7 @@ WORDS = GroupWords(
         "prevalence": "Positives", "midpoint": "Midpoint", "auroc": "AUROC",
         "calibration": "Calibration",
     },
+    where=" in one of the samples",
 )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ class Groups(shared.Groups["Window"]):
         raw = [piloted(*parts[name], self.settings, tests) for name in kept]
         found: dict[str, Mapping[str, Change]] = dict(zip(kept, adjusted(raw), strict=True))
         unable = blind(raw, self.settings)
-        few = f"fewer than {counted(self.min_rows, 'row')} in a sample"
+        few = f"fewer than {counted(self.min_rows, 'row')}{WORDS.where}"
         made = {}
         for name, (a, b) in parts.items():
             window = replace(b, name=name)

@@ -138,7 +138,7 @@ def _remark(kind: Kind, changes: Mapping[str, Change]) -> Iterator[Claim]:
             yield claim("change", "estimated prior", text, [figure(e.statistic.name, e.estimate)])
     elif kind == "covariate":
         c = changes["calibration"]
-        text = f"Outcomes that differ by less than {number(c.needed)} at the same score would go unseen."
+        text = f"A change of less than {number(c.needed)} in outcomes at the same score would go unseen."
         yield claim("data", "unseen", text, [figure(c.statistic.name, Estimate(c.needed))])
     elif kind == "concept" and not _sign(changes, MOVED):
         text = (
@@ -188,7 +188,7 @@ def _none(changes: Mapping[str, Change], tests: int) -> Iterator[Claim]:
     }
     if sizes:
         words = ", ".join(_SIZES[name].format(number(size)) for name, size in sizes.items())
-        text = f"With these rows, smaller changes than these would go unseen: {words}."
+        text = f"With this many rows, changes smaller than these would go unseen: {words}."
         yield claim("data", "unseen", text, [figure(n, Estimate(x)) for n, x in sizes.items()])
 
 
@@ -414,9 +414,7 @@ def drift(
                 ' pass "both", or "none" to leave the labels out',
             )  # fmt: skip
         if by is not None:
-            raise BadInput(
-                Option("by"), " belongs to two samples; with ", Option("time"), " leave it out"
-            )
+            raise BadInput(Option("by"), " needs two samples; leave it out with ", Option("time"))
         cut = Cut(time, windows, every, reference_until)
         a, later, notes = read_windows(reference, cut, columns, labels == "both")
         made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)

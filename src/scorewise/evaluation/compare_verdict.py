@@ -64,8 +64,7 @@ def _ranked(c: ModelComparison, ranking: Sequence[PairRecord]) -> Iterator[Claim
     yield from (_apart(c, p) for p in told)
     if len(apart) > len(told):
         more = counted(len(apart) - len(told), "further pair")
-        verb = "is" if len(apart) - len(told) == 1 else "are"
-        yield claim("models", "not told apart", f"{more} {verb} not told apart either.")
+        yield claim("models", "not told apart", f"{more} cannot be told apart either.")
 
 
 def _better(c: ModelComparison, first: str, beaten: Sequence[PairRecord]) -> Claim:
@@ -100,9 +99,7 @@ def _apart(c: ModelComparison, p: PairRecord) -> Claim:
     more = missing_rows(p.rows_missing, "" if c.paired else " of each")
     if not p.low <= 0 <= p.high:  # and yet the p-value, adjusted, is too large
         more = f" ({chance(p.p_adjusted or 1.0)} once adjusted for {counted(len(c.pairs), 'pair')}){more}"
-    text = (
-        f"{both} are not told apart: {within(m.title)} {values}, difference {shown(_gap(p))}{more}."
-    )
+    text = f"{both} cannot be told apart: {within(m.title)} {values}, difference {shown(_gap(p))}{more}."
     return claim("models", p.finding, text, figures)
 
 

@@ -31,6 +31,7 @@ RANKS = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly"), (0.6, "weakly"))
 WIDE = 0.6  # a calibration slope whose interval is wider says nothing either way
 CONFIDENCE = "The confidence"
 SHOWN = 3  # models of which every pair is compared in words
+RECALL = 0.8  # asked of the next cut where the threshold finds fewer than half of the positives
 SURE = 0.99  # level at which recalibration is shown to help, as `Recalibrator` asks
 
 
@@ -363,7 +364,8 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Itera
     origin = first.tally.origin
     if first.tally.why_not_ranked:
         return
-    name = flawed[0] if flawed else next(iter(evaluations))
+    missing = [name for name, e in evaluations.items() if _missing(e)]
+    name = next(iter([*flawed, *missing, *evaluations]))
     e = evaluations[name]
     if _backwards(e):
         text = (
@@ -379,12 +381,25 @@ def _next(evaluations: Mapping[str, Evaluation], flawed: Sequence[str]) -> Itera
     elif _rounded(e):
         task, call = "evaluate", 'sw.evaluate(labels, scores, kind="probability")'
         what, further = f"takes {quoted(name)} as probabilities", [("kind", "probability")]
+    elif missing:
+        at = f"recall >= {RECALL}"
+        task, call = "threshold", f'sw.threshold(labels, scores, at="{at}")'
+        of = f" of {quoted(name)}" if len(evaluations) > 1 else ""
+        what = f"picks a cut{of} that finds {percent(RECALL)} of the positives"
+        further = [("at", at), *further]
     if not origin.sources or origin.label is None:
         yield claim("next", task.partition(" ")[0], f"Next: {call} {what}")
         return
     if (rows := e.clustered_rows) is not None and task != "inspect":
         further = [("cluster", rows.names.cluster), *further]
     yield command(task, origin.sources, [*columns_of(origin, name), *further])
+
+
+def _missing(e: Evaluation) -> bool:
+    """Whether the threshold is shown to find fewer than half of the positives."""
+    found = e.sensitivity
+    probable = e.tally.kind != "score" and not _backwards(e) and found.defined
+    return probable and (found.high < 0.5 or not e.precision.defined)
 
 
 # Several classes.

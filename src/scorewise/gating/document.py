@@ -104,7 +104,9 @@ class GateDocument(JudgedDocument, command="gate"):
                 rows.append((c.of or requirement, c.outcome, c.estimate, c.estimate, many))
         notes = []
         if any(c.rows_needed is not None for c in self.checks):
-            notes.append("Rows: those judged, of those that would tell if the value stayed.")
+            notes.append(
+                "Rows: those judged, of those that would tell if the value stayed the same."
+            )
         columns = [
             Column("Requirement", "text"),
             Column("Outcome", "text"),
@@ -130,14 +132,11 @@ def outcome_of(checks: Sequence[CheckRecord]) -> Outcome:
 
 
 def verdict_of(checks: Sequence[CheckRecord], inconclusive: Inconclusive) -> list[Claim]:
-    """The outcome in a sentence, then what broke or stayed open, then what held."""
+    """The outcome in a sentence, then what failed or is inconclusive, then what passed."""
     outcome = outcome_of(checks)
     many = Counter[str](c.outcome for c in checks)
-    parts = [
-        f"{many[word]:,} {said}"
-        for word, said in (("fail", "broken"), ("inconclusive", "open"), ("pass", "kept"))
-        if many[word]
-    ]
+    words = {"fail": "failed", "inconclusive": "inconclusive", "pass": "passed"}
+    parts = [f"{many[word]:,} {said}" for word, said in words.items() if many[word]]
     word = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}[outcome]
     text = f"{word}: of {counted(len(checks), 'requirement')}, {', '.join(parts)}."
     if outcome == "inconclusive" and inconclusive != "exit3":
@@ -153,7 +152,7 @@ def verdict_of(checks: Sequence[CheckRecord], inconclusive: Inconclusive) -> lis
             claims.append(claim("gate", one, f"And {more} more that {SAID[one]}."))
     kept = [c.requirement + (f" ({c.of})" if c.of else "") for c in checks if c.outcome == "pass"]
     if kept and outcome != "pass":
-        claims.append(claim("gate", "pass", f"Kept: {named(kept, 5)}."))
+        claims.append(claim("gate", "pass", f"Passed: {named(kept, 5)}."))
     elif kept:
         claims += [
             claim("gate", "pass", c.sentence, [figure(c.measure, c.estimate, c.of)])
@@ -162,7 +161,7 @@ def verdict_of(checks: Sequence[CheckRecord], inconclusive: Inconclusive) -> lis
     return claims
 
 
-SAID = {"fail": "fail", "inconclusive": "are open"}
+SAID = {"fail": "fail", "inconclusive": "are inconclusive"}
 
 
 def junit_of_refusal(sentence: str) -> bytes:

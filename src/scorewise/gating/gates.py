@@ -211,7 +211,7 @@ def _judged(
                 )
     hints += [
         f"'{r.text}' goes by the value alone, which changes sides by chance: identical models fail such a "
-        "requirement about every second time where the true value lies at the limit."
+        "requirement about half the time where the true value lies at the limit."
         for r in required
         if r.end == "value"
     ]
@@ -313,14 +313,14 @@ def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
             text = f"{where} cannot be told with {counted(f.rows, 'row')}: {value}"
             text += f", which may be chance among {groups} groups; " if _beyond(r, f) else "; "
             text += (
-                f"about {roughly(needed - f.rows)} more would tell, if the value stayed."
+                f"about {roughly(needed - f.rows)} more would tell if the value stayed the same."
                 if needed is not None
                 else "the value lies at the limit, so that no number of rows would tell."
             )
         elif outcome == "fail":
-            text = f"{where} is broken: {value}."
+            text = f"{where} fails: {value}."
         else:
-            text = f"{where} is kept: {value}."
+            text = f"{where} passes: {value}."
     return CheckRecord(
         requirement=r.text,
         measure=f.measure,

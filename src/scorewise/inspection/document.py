@@ -352,10 +352,10 @@ def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> 
         (
             "Agree",
             f"{counted(n.both + n.apparent, 'row')}: scores {near}; of these "
-            f"{count(n.apparent)} with other decisions, which only look like disagreement",
+            f"{count(n.apparent)} with different decisions, in apparent disagreement only",
         ),
         ("Differ", f"{counted(n.hidden, 'row')}: same decision, but scores further apart"),
-        ("Disagree", f"{counted(n.real, 'row')}: other decisions, and scores further apart"),
+        ("Disagree", f"{counted(n.real, 'row')}: different decisions, and scores further apart"),
     ]
     curves = [Column("score of", "text"), Column("midpoint"), Column("smAUC")]
     each = [(f"'{r.name}'", r.midpoint, r.smauc) for r in a.raters]

@@ -77,7 +77,7 @@ def _labels(name: str, model: Inspected) -> Iterator[Claim]:
     ]
     rows = counted(seen, "label") if seen else "No label"
     fitted = " (mapped to probabilities by logistic regression)" * (model.tally.kind == "score")
-    text = f"{rows} contradict{'s' * (seen < 2)} {quoted(name)}{fitted} by 9 to 1 or more"
+    text = f"{rows} contradict{'s' * (seen < 2)} {quoted(name)}{fitted} by odds of 9 to 1 or more"
     mean = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
     usual = f"{mean} [{low:,}, {high:,}] expected by chance" if expected else ""
     if p < 1 - LEVEL:
@@ -139,14 +139,16 @@ def raters_verdict(r: Raters) -> list[Claim]:
     other = n["apparent"] + n["real"]
     if other:
         text = (
-            f"Of {counted(other, 'row')} with other decisions, {n['apparent']:,} only look like "
-            f"disagreement: the scores are within {a.tolerance:g} of each other."
+            f"Of {counted(other, 'row')} with different decisions, {n['apparent']:,} only "
+            f"look{'s' * (n['apparent'] == 1)} like disagreement: the scores are "
+            f"within {a.tolerance:g} of each other."
         )
         claims.append(claim("agreement", "apparent", text))
     if same := n["both"] + n["hidden"]:
         text = (
-            f"Of {counted(same, 'row')} with the same decision, {n['hidden']:,} hide a difference: the "
-            f"scores are further apart than {a.tolerance:g}."
+            f"Of {counted(same, 'row')} with the same decision, {n['hidden']:,} "
+            f"hide{'s' * (n['hidden'] == 1)} a difference: the scores are further "
+            f"apart than {a.tolerance:g}."
         )
         claims.append(claim("agreement", "hidden", text))
     if r.sources:

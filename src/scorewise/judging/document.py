@@ -248,7 +248,7 @@ def _overview(doc: JudgeDocument) -> list[Section]:
     known = [j.accuracy.baseline for j in doc.judges]
     ends = sorted({written(b, "number") for b in known if b is not None})
     span = " to ".join(dict.fromkeys((*ends[:1], *ends[-1:])))
-    lines = [f"Always saying what is most frequent: accuracy {span}."] if ends else []
+    lines = [f"Always giving the most frequent rating: accuracy {span}."] if ends else []
     columns: dict[str, Format] = {"Judge": "text", "Items": "count", "Accuracy": "value"}
     columns |= {**_level(doc), "Kappa": "value", "Interval": "interval"}
     return section("Against the truth", columns, rows, lines)

@@ -88,8 +88,8 @@ def _of_one_human(judge: Judge, j: Judgement) -> Claim:
     else:
         words = " to ".join(bands(k))
         text = (
-            f"{who} agrees with {human} beyond chance ({words}): kappa {shown(k)}; whether that is as well "
-            f"as another human would cannot be told from one."
+            f"{who} agrees with {human} beyond chance ({words}): kappa {shown(k)}; one human "
+            f"alone does not show how well another would agree."
         )
     return claim("trust", "cannot tell", text, figures)
 
@@ -109,7 +109,8 @@ def _compared(j: Judgement) -> Iterator[Claim]:
             )
             yield claim("models", "better", text, figures)
         elif len(j.judges) <= SHOWN:
-            text = f"{quoted(one)} and {quoted(two)} are not told apart by how often they are right ({p})."
+            both = f"{quoted(one)} and {quoted(two)}"
+            text = f"{both} cannot be told apart by how often they are right ({p})."
             yield claim("models", "not told apart", text, figures)
 
 

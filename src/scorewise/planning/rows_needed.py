@@ -31,6 +31,7 @@ from scorewise.planning.populations import Pilot, Population, Supposed, positive
 from scorewise.registry import unknown
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import command
+from scorewise.show.words import within
 from scorewise.thresholds.constraints import Constraint, constraints
 
 MOST = 10**12
@@ -313,7 +314,7 @@ def _needs(population: Population, asked: Asked) -> Iterator[NeedRecord]:
             )  # fmt: skip
         many = least(lambda n: _half(population, name, n, asked.adjusted) <= wide, name)
         e = population.estimate(name, many, asked.adjusted)
-        text = f"for an interval of {m.title} of ±{wide:g}"
+        text = f"to estimate {within(m.title)} to within ±{wide:g}"
         yield _need("half-width", text, name, unit, many, population, e.value, (e.high - e.low) / 2)
     elif asked.difference is not None:
         d = asked.difference

@@ -28,7 +28,7 @@ PValue: TypeAlias = Share | None
 MEANINGS = {
     "above": "The highest score below; null when there is none.",
     "alert_rate": "Share of rows with an alert.",
-    "apparent": "Rows with other decisions, but scores within the tolerance.",
+    "apparent": "Rows with different decisions, but scores within the tolerance.",
     "auroc": "Area under the ROC curve.",
     "brier": "Brier score.",
     "by": "Columns of the groups.",
@@ -68,7 +68,7 @@ MEANINGS = {
     "p_adjusted": "P-value, adjusted for the number of tests (Holm).",
     "positives": "Rows of the positive class; null where they are not known.",
     "precision": "Share of alerts that are right (PPV).",
-    "real": "Rows with other decisions and scores apart; where they are listed, the furthest first.",
+    "real": "Rows with different decisions and scores apart; where they are listed, the furthest first.",
     "rotation": "Degrees from the balance by label to the balance by score.",
     "row": "Its row: from 1 after the header in a file, from 0 in arrays.",
     "rows": "Number of rows, without those dropped.",

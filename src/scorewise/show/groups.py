@@ -100,8 +100,8 @@ class GroupWords:
     `better` has for each measure "high", "low" or the value it should have. `sentences` are what the
     verdict says of a lower and of a higher value than in the rest, of those measures that it looks at;
     `names` what they are called there, `shares` those in percent. `titles` are the columns of the page, and
-    `untested` says of measures why Cochran's Q is not asked. `sampled`: groups may be a sample of more, so
-    that means over them are of use.
+    `untested` says of measures why Cochran's Q is not asked. `noun` and `where` say what is counted.
+    `sampled`: groups may be a sample of more, so that means over them are of use.
     """
 
     better: Mapping[str, str | float]
@@ -111,6 +111,7 @@ class GroupWords:
     shares: Collection[str] = ()
     untested: Mapping[str, str] = field(default_factory=dict)
     noun: str = "row"
+    where: str = ""
     sampled: bool = False
 
     def badness(self, name: str, x: Any) -> Any:
@@ -356,8 +357,8 @@ def group_section(
     small = [g for g in record.groups if not g.judged]
     if small:
         lines.append(
-            f"{counted(len(small), 'group')} of fewer than {counted(record.min_rows, noun)}: shown, "
-            f"not judged."
+            f"{counted(len(small), 'group')} of fewer than {counted(record.min_rows, noun)}{how.where}: "
+            f"shown, not judged."
         )
     tested = {h.measure: h for h in record.heterogeneity}
     found = [f"{how.titles[n]} {p_value(tested[n].p)}" for n in used if tested[n].p is not None]
@@ -393,7 +394,7 @@ def _line(
 ) -> tuple[Any, ...]:
     """A group with its values, and with intervals where there is room."""
     by_name = {m.name: m for m in g.measures}
-    rows = g.rows if g.judged else f"{g.rows} (few)"
+    rows = g.rows if g.judged else f"{g.rows:,} (few)"
     cells = (_cell(by_name[n], level, whole) for n in used)
     part = [(g.positives or 0) / g.rows if g.rows else None] if two else []
     return g.name, rows, *part, *cells

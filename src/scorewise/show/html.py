@@ -28,13 +28,12 @@ from scorewise.show.words import Sentence, count, limits, sentence, value, writt
 SIZES = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 SCALE, ABREAST = 0.98, 0.83  # of drawings: three in a row fit on a screen 1,200 px wide
 WIDE = 540  # px of a drawing, from which on it is moved sideways on a phone
-JOINERS = "\u200c\u200d"  # do not print by themselves, and belong to words and emoji
 # letters of scripts that run from right to left, with what stands between them but our own words
 _LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff"
 LEFTWARD = re.compile(rf"[{_LEFTWARD}](?:[^\dA-Za-z'<>&;]*[{_LEFTWARD}])*")
 HOOKS = re.compile(r' (?:class|data-[a-z-]+)="[^"]*"')  # for style sheets and scripts
-CALL = re.compile(r"(sw\..*?\))(?=[, ])(.*)$")  # a step in Python, and what it does
-MAPPED = re.compile(r"(.+?)( maps the probabilities to better ones)?$")
+# commands and calls within a sentence on what comes next
+STEP = re.compile(r"(?:^|(?<=then ))scorewise .*$|(?:^|(?<= ))\w+(?:[.]\w+|\([^()]*\))*\([^()]*\)")
 # findings that take words of the field, in those of everyday
 PLAIN = {
     (
@@ -146,10 +145,7 @@ def escaped(text: object) -> str:
     >>> escaped('<b title="x">&')
     '&lt;b title=&quot;x&quot;&gt;&amp;'
     """
-    line = str(text)
-    if not line.isprintable():
-        line = "".join(c if c.isprintable() or c in JOINERS else plain(c) for c in line)
-    return markup.escape(line)
+    return markup.escape(plain(text))
 
 
 def _name(text: object) -> str:
@@ -213,10 +209,7 @@ def _verdict(claims: Sequence[Sentence], there: Sequence[str]) -> str:
         about, _ = what
         word = escaped(ABOUT.get(about, about.capitalize()))
         if about == "next" and isinstance(claim, str):
-            step = CALL.match(claim.removeprefix("Next: "))
-            step = step or MAPPED.match(claim.removeprefix("Next: "))
-            assert step is not None
-            said = f"<code>{escaped(step[1])}</code>{escaped(step[2] or '')}"
+            said = _step(claim.removeprefix("Next: "))
         else:
             said = _sentence(claim)
         if to := evidence(about, there):
@@ -229,6 +222,21 @@ def _verdict(claims: Sequence[Sentence], there: Sequence[str]) -> str:
             f'<span class="sw-said">{said}</span>{plainly}</li>'
         )
     return "\n".join(['<ul class="sw-verdict">', *lines, "</ul>"])
+
+
+def _step(text: str) -> str:
+    """What comes next: commands and calls as code, prose as prose.
+
+    >>> print(_step("save it with -o x.json, then scorewise show x.json"))
+    save it with -o x.json, then <code>scorewise show x.json</code>
+    >>> print(_step("sw.Recalibrator().fit(s, y) repairs it"))
+    <code>sw.Recalibrator().fit(s, y)</code> repairs it
+    """
+    lines, at = [], 0
+    for found in STEP.finditer(text):
+        lines += [escaped(text[at : found.start()]), f"<code>{escaped(found[0])}</code>"]
+        at = found.end()
+    return "".join([*lines, escaped(text[at:])])
 
 
 def _body(s: Section, title: str, page: Page, plainly: bool = False) -> list[str]:

@@ -66,7 +66,7 @@ def print_document(doc: Any, console: Console) -> None:
     """Print the page of a document over the width of the console."""
     lines = _page(page_of(doc), console.width)
     # whatever made them, no line leaves with a control in it
-    console.print(Group(*(x if x.plain.isprintable() else Text(plain(x.plain)) for x in lines)))
+    console.print(Group(*(x if plain(x.plain) == x.plain else Text(plain(x.plain)) for x in lines)))
 
 
 def text(doc: Any, width: int = WIDTH) -> str:

@@ -1,7 +1,7 @@
 """Which cut: the best of these rows, and the one whose promise holds beyond them.
 
 A row is an alert when its score >= the cut. The plain cut keeps its constraints on these rows, and breaks
-them on new ones about every second time. The guaranteed cut keeps them in the population, with confidence:
+them on new ones about half the time. The guaranteed cut keeps them in the population, with confidence:
 
 - a rate that rises or falls with the cut (recall, specificity, alert rate) by an order statistic: the cut
   is the (k + 1)-th lowest positive score with the largest k for which k misses show the recall (exact
@@ -107,6 +107,10 @@ class Objective(NamedTuple):
     words: str
 
 
+# what is best, in words; others are called as they are asked for
+CALLED = {"youden": "Youden's J", "f1": "F1", "f2": "F2", "mcc": "MCC"}
+
+
 def objective(best: str | None, cost: float | None, wanted: Sequence[Constraint]) -> Objective:
     """What was asked for; else fewest alerts for constraints that low cuts keep, and else most recall."""
     if best == "cost":
@@ -116,9 +120,7 @@ def objective(best: str | None, cost: float | None, wanted: Sequence[Constraint]
             "cost", lambda tp, fp, fn, tn: -(price * fn + fp) / (tp + fp + fn + tn), words
         )
     if best is not None:
-        return Objective(
-            best, formula(best), f"highest {'J of Youden' if best == 'youden' else best}"
-        )
+        return Objective(best, formula(best), f"highest {CALLED.get(best, best)}")
     if all(c.strict for c in wanted):
         return Objective("recall", formula("sensitivity"), "highest recall")
     return Objective("alerts", lambda tp, fp, fn, tn: -(tp + fp), "fewest alerts")
@@ -156,11 +158,11 @@ def _never(table: Table, c: Constraint) -> str:
     """That no cut keeps the constraint, and how near it any comes."""
     found = measured(c.measure, table.weighed)
     if np.isnan(found).all():
-        return f"{c.text} is kept by no cut: {c.word} is undefined"
+        return f"no cut keeps {c.text}: {c.word} is undefined"
     at = int(np.nanargmax(found) if c.sign == ">=" else np.nanargmin(found))
     end = "highest" if c.sign == ">=" else "lowest"
     return (
-        f"{c.text} is kept by no cut that alerts anybody: the {end} {c.word} is {number(found[at])}, from "
+        f"no cut that flags any row keeps {c.text}: the {end} {c.word} is {number(found[at])}, from "
         f"{number(table.threshold[at])} on; ask for less"
     )
 

@@ -96,14 +96,16 @@ def group_verdict(groups: Sequence[GroupCuts], asked: Asked, by: Sequence[str]) 
         left = [f"{quoted(g.name)} ({_at(g, asked)})" for g in groups if g.promise == "open"]
         parts = [
             f"broken in {named(broken)}" if broken else "",
-            f"neither shown kept nor broken in {named(left)}" if left else "",
+            f"shown neither kept nor broken in {named(left)}" if left else "",
             f"kept in {named(kept)}, {each}" if kept else "",
         ]
         text = f"By {_by(by)}, the promise of the common cut is {'; '.join(p for p in parts if p)}."
         yield claim("groups", "broken" if broken else "not shown", text)
     own = [g for g in groups if g.own is not None and g.own.name == "guaranteed"]
     if own:
-        least = [f"{g.own.cut.threshold:.4g} in {quoted(g.name)}" for g in own if g.own is not None]
+        least = [
+            f"{g.own.cut.threshold:.4g} for {quoted(g.name)}" for g in own if g.own is not None
+        ]
         text = f"Own cuts keep it in {len(own)} of {many}, {each}: {named(least)}."
         yield claim("groups", "own cuts", text)
 

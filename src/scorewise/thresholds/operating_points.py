@@ -171,8 +171,8 @@ class Choice:
             return None
         if not asked.wanted:
             low, high = cuts.alike(table, self.plain, asked.aim, asked.level)
-            name = {"youden": "Youden's J", "cost": "cost"}.get(asked.aim.name, asked.aim.name)
-            meaning = f"Cuts whose {name} is not told from the best one's ({level}, paired)"
+            name = cuts.CALLED.get(asked.aim.name, asked.aim.name)
+            meaning = f"Cuts whose {name} cannot be told from the best cut's ({level}, paired)"
             return RangeRecord(low=low, high=high, meaning=meaning)
         c, *more = asked.wanted
         if more or not c.monotone or asked.best is not None or asked.prevalence is not None:

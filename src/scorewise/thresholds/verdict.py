@@ -43,13 +43,13 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
         sure = f"{kept}, with {confidence(asked, cut)}"
         if cut.alert_rate.value == 1 and cuts[-1].alert_rate.value != 1:
             other = (
-                f" The plain cut at {cut_text(cuts[1].cut.threshold)} alerts " if cuts[1:] else ""
+                f" The plain cut at {cut_text(cuts[1].cut.threshold)} flags " if cuts[1:] else ""
             )
             other += f"{_rate(cuts[1].alert_rate.value)}, without that confidence." if other else ""
             text = f"Alert from {at} on, which is every one of these rows: {sure}.{other}"
             return claim("decisions", "everybody", text, figures)
         text = f"Alert from {at} on: {sure}"
-        text += f". That alerts {_price(cuts)}." if len(cuts) > 1 else "."
+        text += f". That flags {_price(cuts)}." if len(cuts) > 1 else "."
         return claim("decisions", "guaranteed", text, figures)
     if not asked.wanted:
         value = asked.aim.value(*asked.weighed(cut.tp, cut.fp, cut.fn, cut.tn))
@@ -59,7 +59,7 @@ def _promise(asked: Asked, cuts: list[CutPoint], why: str) -> Claim:
     text = f"Alert from {at} on: on these rows {kept}"
     if asked.guarantee is None:
         return claim(
-            "decisions", "plain", f"{text}; new rows break this about every second time.", figures
+            "decisions", "plain", f"{text}; on new rows it fails about half the time.", figures
         )
     return claim(
         "decisions",
@@ -85,7 +85,7 @@ def _price(cuts: list[CutPoint]) -> str:
     if rates[0] == rates[1]:
         rates = [percent(x) for x in (sure, plain_cut)]
     plain_at = f"the plain cut at {at}, which keeps it on these rows only"
-    return f"{rates[0]} of rows; {plain_at}, alerts {rates[1]}"
+    return f"{rates[0]} of rows; {plain_at}, flags {rates[1]}"
 
 
 def in_words(c: Constraint) -> str:
@@ -113,7 +113,7 @@ def _found(t: Tally, cut: CutPoint) -> Iterator[Claim]:
     text += (
         f", and {_share(right)} of its alerts are right."
         if not right.why
-        else ", and alerts nobody."
+        else ", and flags no row."
     )
     yield claim("decisions", "finds", text, figures)
 
@@ -149,7 +149,8 @@ def _reviews(asked: Asked, reject: RejectRecord | None) -> Iterator[Claim]:
     text = (
         f"With reviews at {asked.review:g} false alarms each, clear below {cut_text(reject.low)}, alert "
         f"from {cut_text(reject.high)} on and review between ({_rate(reject.reviewed)} of rows): "
-        f"a row costs {number(reject.cost)} false alarms instead of {number(reject.alone)}."
+        f"a row then costs {number(reject.cost)} false alarms on average instead of "
+        f"{number(reject.alone)}."
     )
     yield claim("decisions", "reviews", text)
 
@@ -161,5 +162,5 @@ def _next(t: Tally) -> Claim:
     apply = shlex.join(
         ["apply", "rule.json", "NEW_FILE", "--score", plain(o.score), "-o", "alerts.csv"]
     )
-    text = f"Next: -o rule.json saves the rule, scorewise threshold {apply} applies it"
+    text = f"Next: save the rule with -o rule.json, then scorewise threshold {apply}"
     return claim("next", "threshold", text)
