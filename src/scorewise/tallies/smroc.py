@@ -116,7 +116,7 @@ def _fixed(value: Any, t: Tally) -> Midpoint:
     if not 0 <= number <= 1:
         raise BadInput(Setting("midpoint"), f" must be a number from 0 to 1; got {value!r}")
     if t.kind != "logit":  # in the precision of the scores, as a threshold is
-        number = float(t.score.dtype.type(number))
+        number = float(t.precision.type(number))
     return Midpoint(number, "fixed", number, number)
 
 
