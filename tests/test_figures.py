@@ -489,9 +489,10 @@ def test_figures_are_written_into_a_folder(screening, tmp_path, capsys, monkeypa
 
 
 def test_the_figures_of_a_report_are_those_of_its_documents(screening, tmp_path, capsys):
-    scores = ["--label", "outcome", "--score", "risk", "--score", "sharp", "--positive", "ill", "--by", "site"]
+    scores = ["--score", "risk", "--score", "sharp"]
+    columns = ["--label", "outcome", "--positive", "ill", "--by", "site", *scores]
     folder, page = tmp_path / "figures", tmp_path / "report.html"
-    command = ["report", screening, *scores, "--reference", screening, "-o", str(page)]
+    command = ["report", screening, *columns, "--reference", screening, "-o", str(page)]
     assert run([*command, "--figures", str(folder)]) == 0
     assert "figures into" in capsys.readouterr().err
     names = {p.stem for p in folder.glob("*.svg")}

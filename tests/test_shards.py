@@ -140,7 +140,7 @@ def test_the_verbs_read_saved_tallies(days, args):
 
 def test_verbs_of_single_rows_say_so(days, capsys):
     made("tally", "whole.parquet", "--label", "y", "--score", "p", "-o", "m.tally")
-    assert "has no single rows" in refused(capsys, "inspect", "m.tally")
+    assert "but single rows are needed here; evaluate" in refused(capsys, "inspect", "m.tally")
     assert "do not go together with rows" in refused(capsys, "evaluate", "m.tally", "day1.parquet")
     assert "leave out --label" in refused(capsys, "evaluate", "m.tally", "--label", "y")
 

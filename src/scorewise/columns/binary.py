@@ -26,9 +26,9 @@ ROUNDED = 1e-4  # how far outside [0, 1] what is said to be a probability may li
 class Rows(Checked):
     """Checked columns of one length: finite scores, labels as True for positive.
 
-    Scores are float64, or float32 where they came as 32 bits or fewer (`half` names those of 16); the arrays
-    may be the caller's own memory and are not to be written to. `ids`, if any, names every row of the source, and `kept` has what
-    several measures ask of the same rows.
+    Scores are float64, or float32 where they came as 32 bits or fewer (`half` names those of 16); the
+    arrays may be the caller's own memory and are not to be written to. `ids`, if any, names every row of
+    the source, and `kept` has what several measures ask of the same rows.
     """
 
     y: Bools
