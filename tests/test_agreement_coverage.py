@@ -299,6 +299,22 @@ def test_few_items_do_not_show_whether_they_are_skewed():
     assert m.icc_1_1(r).caution == "4 items are too few to show whether they are skewed"
 
 
+@pytest.mark.parametrize("n", [60, 200])
+def test_skewed_items_whose_tail_the_sample_lacks_have_a_caution_and_normal_ones_need_none(n):
+    rng = np.random.default_rng(n)
+
+    def sure(draw):
+        found = []
+        for _ in range(120):
+            x = draw((n, 1)) + 0.7 * rng.normal(size=(n, 3))
+            r = Ratings.of({f"r{k}": x[:, k] for k in range(3)}, scale="interval")
+            found.append(not m.icc_1_1(r).caution)
+        return np.mean(found)
+
+    assert sure(lambda shape: np.exp(0.8 * rng.normal(size=shape))) < 0.005
+    assert sure(lambda shape: rng.normal(size=shape)) > (0.5 if n < 100 else 0.9)
+
+
 def test_a_caution_of_skewed_items():
     grades = [1, 1, 2, 1, 1, 2, 1, 1, 1, 9, 1, 2]
     r = Ratings.of({"a": grades, "b": [*grades[1:], 1]}, scale="interval")

@@ -1,6 +1,7 @@
 """Where squares vanish or overflow, and where digits are lost: what once went wrong stays right."""
 
 import math
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +12,7 @@ from scorewise import Confusion, Tally
 from scorewise import measures as m
 from scorewise.inference import logistic
 from scorewise.tallies.coarse import pool
+from scorewise.tallies.smroc import midpoint
 
 
 @pytest.mark.parametrize(
@@ -152,3 +154,47 @@ def test_rows_that_a_line_separates_are_soon_given_up():
     with patch.object(logistic, "_log_loss", wraps=logistic._log_loss) as loss:
         sw.evaluate([0, 1, 0, 1], [0.2, 0.7, 0.4, 0.9]).brief()
     assert 0 < loss.call_count < 15_000
+
+
+FAR_APART = [
+    (
+        [0, 1],
+        [3.099757977502125e-306, 0.9999999999999998],
+        [1.157217520759749e-08, 184932975.43416795],
+    ),
+    (
+        [1, 0],
+        [1.7010212741236495e-16, 0.16428663507458297],
+        [227166.47463939167, 1.2152849525879795e-11],
+    ),
+    (
+        [0, 1],
+        [0.9999999999999998, 5.894150307786418e-17],
+        [11651667.718041705, 4.356241490153119e-09],
+    ),
+    ([1, 0], [0.9999999704488822, 0.9999999999999999], [0.22569974570834198, 10637505.876226993]),
+]
+
+
+@pytest.mark.parametrize(("y", "s", "w"), FAR_APART)
+def test_the_bound_of_smauc_allows_for_sides_that_cancel(y, s, w):
+    t = Tally.of(y, s, weight=w)
+    middle = midpoint(t).value
+    appropriate = [(a >= middle) == bool(c) for a, c in zip(s, y, strict=True)]
+    share = [
+        Fraction(a) if is_so else 1 - Fraction(a) for a, is_so in zip(s, appropriate, strict=True)
+    ]
+    climb = [Fraction(b) * up for b, up in zip(w, share, strict=True)]
+    run = [Fraction(b) - up for b, up in zip(w, climb, strict=True)]
+    low, high = (0, 1) if s[0] < s[1] else (1, 0)
+    area = climb[high] * run[low] + (climb[0] * run[0] + climb[1] * run[1]) / 2
+    exact = area / (sum(climb) * sum(run))
+    found = sw.measures.smauc(t.coarsen())
+    assert abs(exact - Fraction(found.value)) <= Fraction(found.bound)
+
+
+def test_ordinary_bounds_of_smauc_have_no_rounding_in_them():
+    rng = np.random.default_rng(0)
+    y, s = rng.random(500) < 0.4, rng.random(500).round(2)
+    assert sw.measures.smauc(Tally.of(y, s).coarsen()).bound < 1e-13
+    assert sw.measures.smauc(Tally.of(y, s, weight=rng.lognormal(size=500)).coarsen()).bound < 1e-13

@@ -488,6 +488,20 @@ def test_figures_are_written_into_a_folder(screening, tmp_path, capsys, monkeypa
     assert {p.suffix for p in (tmp_path / "plain").iterdir()} == {".svg"}
 
 
+def test_the_figures_of_a_report_are_those_of_its_documents(screening, tmp_path, capsys):
+    scores = ["--score", "risk", "--score", "sharp"]
+    columns = ["--label", "outcome", "--positive", "ill", "--by", "site", *scores]
+    folder, page = tmp_path / "figures", tmp_path / "report.html"
+    command = ["report", screening, *columns, "--reference", screening, "-o", str(page)]
+    assert run([*command, "--figures", str(folder)]) == 0
+    assert "figures into" in capsys.readouterr().err
+    names = {p.stem for p in folder.glob("*.svg")}
+    shown = set(re.findall(r'<svg\b[^>]* data-figure="(\w+)"', page.read_text("utf-8")))
+    assert shown <= names
+    assert {"roc", "differences", "suspects", "recalibration"} <= names
+    assert any(name.startswith("drift") for name in names)
+
+
 def test_a_folder_that_cannot_be_made_is_refused_before_the_work(screening, tmp_path, capsys):
     command = ["evaluate", screening, "--label", "outcome", "--score", "risk", "--positive", "ill"]
     file = tmp_path / "file"

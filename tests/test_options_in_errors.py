@@ -1,6 +1,7 @@
 """Errors name options as they are written where the reader is: in Python or on the command line."""
 
 import ast
+import inspect
 import pickle
 import re
 import shlex
@@ -10,8 +11,9 @@ import pytest
 
 import scorewise as sw
 from scorewise.agreeing import agree
+from scorewise.checks import RULES, check
 from scorewise.cli import run
-from scorewise.cli.commands import COMMANDS, imported
+from scorewise.cli.commands import COMMANDS, GATE, _parts, imported, signature
 from scorewise.cli.options import OPTIONS, flag, refusal
 from scorewise.errors import BadInput, Option, Setting
 from test_bad_input import CASES, GOOD, IN_WORDS_OF_TYPER, text
@@ -162,3 +164,34 @@ def test_no_sentence_has_an_option_in_its_text():
         texts = [text for text in texts if "<" not in text and '="' not in text]  # HTML and SVG
         found += [(file.name, text) for text in texts if words.search(text)]
     assert not found
+
+
+def numbers():
+    """Every option that takes a number, with a command that has it."""
+    for command, known in COMMANDS.items():
+        hints = {**signature(known.verb).parameters, **signature(GATE).parameters}
+        own = [
+            n for n in inspect.signature(known.function()).parameters if n in hints and n in OPTIONS
+        ]
+        for name in (n for n in own if OPTIONS[n].read is None):
+            if {int, float} & set(_parts(hints[name].annotation)):
+                yield command, name
+
+
+@pytest.mark.parametrize(("command", "name"), list(numbers()))
+def test_what_is_no_number_is_refused_with_one_that_is(command, name, tmp_path, capsys):
+    files, rows = COMMANDS[command].arguments or ("file",), tmp_path / "rows.csv"
+    rows.write_text("y,p\n0,0.1\n1,0.9\n")
+    out = (
+        ["-o", str(tmp_path / "out.json")]
+        if "out" in signature(COMMANDS[command].verb).parameters
+        else []
+    )
+    assert run([*command.split(), *[str(rows) for _ in files], *out, flag(name), "x"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"scorewise: {flag(name)} must ")
+    assert err.endswith("; got x\n")
+    example = re.search(r"(?:such as|to) ([\d.e-]+)", err)[1].rstrip(".")
+    value = float(example) if re.search("[.e]", example) else int(example)
+    if name in RULES:
+        check(**{name: value})

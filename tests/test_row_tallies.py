@@ -103,6 +103,54 @@ def test_classes_and_ratings_are_judged_as_their_rows(rows):
     assert len(pl.read_parquet("ratings.tally")) == 9
 
 
+HELD = {  # what a tally is made of, what a refusal says that it has, the verbs that read it
+    "one": (["--label", "y", "--score", "p"], "one score of two classes",
+            ["evaluate", "report", "smroc", "threshold", "gate", "plan", "drift", "calibrate fit"]),
+    "groups": (["--label", "y", "--score", "p", "--by", "site"], "one score of two classes",
+               ["evaluate", "report", "smroc", "threshold", "gate", "plan", "drift", "calibrate fit"]),
+    "both": (MODELS, "several scores", ["evaluate", "report", "compare"]),
+    "pets": (PETS, "the scores of several classes", ["evaluate", "report", "gate", "plan"]),
+    "sums": (None, "the scores of several classes", ["evaluate", "report", "gate", "plan"]),
+    "ratings": (RATERS, "ratings", ["agree"]),
+}  # fmt: skip
+CALLS = {
+    "evaluate": [], "report": ["-o", "made.html"], "smroc": [], "threshold": ["--best", "youden"],
+    "gate": ["--require", "accuracy >= 0.01"], "plan": ["--half-width", "0.2"],
+    "drift": ["FILE"], "calibrate fit": [], "compare": [], "agree": [], "inspect": [], "answers": [],
+    "judge": [], "raters": ["--decision", "ann", "--score", "p", "--decision", "bob", "--score", "q"],
+    "calibrate apply": ["-o", "out.csv"], "threshold apply": ["-o", "out.csv"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(HELD))
+def test_every_verb_reads_a_tally_or_says_what_it_has_and_which_verb_reads_it(kind, rows, capsys):
+    options, has, readers = HELD[kind]
+    file = f"{kind}.tally"
+    if options is None:
+        p = rows.select("p_cat", "p_dog", "p_owl").to_numpy()
+        sw.ClassTally.of(rows["pet"].to_list(), p, classes=["cat", "dog", "owl"]).save(file)
+    else:
+        assert run("tally", "all.parquet", *options, "-o", file) == 0
+    map_file, rule_file = ["all.parquet", "--label", "y", "--score", "p", "-o"], "rule.json"
+    assert run("calibrate", "fit", *map_file, "map.json") == 0
+    assert run("threshold", *map_file, rule_file, "--best", "youden") == 0
+    before = {"calibrate apply": ["map.json"], "threshold apply": [rule_file]}
+    for verb, rest in CALLS.items():
+        capsys.readouterr()
+        more = [file if word == "FILE" else word for word in rest]
+        code = run(*verb.split(), *before.get(verb, []), file, *more)
+        err = capsys.readouterr().err
+        if verb in readers:
+            assert code == 0, (verb, err)
+            continue
+        assert code == 2, verb
+        assert err.count("\n") == 1, err
+        assert f"the tally has {has}, but" in err, (verb, err)
+        named = err.partition("; ")[2]
+        for reader in readers:
+            assert reader in named, (verb, err)
+
+
 def test_a_tally_is_read_by_verbs_that_suit_it(capsys):
     assert run("tally", "all.parquet", *MODELS, "-o", "both.tally") == 0
     assert run("tally", "all.parquet", *RATERS, "-o", "ratings.tally") == 0
@@ -113,10 +161,8 @@ def test_a_tally_is_read_by_verbs_that_suit_it(capsys):
     pl.DataFrame({"y": p > 0.5, "p": p, "q": p, "w": p}).write_parquet("many.parquet")
     capsys.readouterr()
     for args, sentence in (
-        (["evaluate", "ratings.tally"], "the tally has ratings and no scores; agree reads it"),
-        (["agree", "both.tally"], "the tally has scores and no ratings; evaluate reads it"),
-        (["drift", "both.tally", "both.tally"], "the tally has several scores; evaluate, compare"),
-        (["compare", "one.tally"], "the tally has one score; make it anew with --score for each"),
+        (["compare", "one.tally"], "the tally has one score of two classes, but the scores of"),
+        (["compare", "one.tally"], "or make it anew with --score for each model"),
         (
             ["compare", "both.tally", "--by", "site"],
             "the tally has no groups; make it anew with --by site",

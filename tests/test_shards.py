@@ -140,7 +140,7 @@ def test_the_verbs_read_saved_tallies(days, args):
 
 def test_verbs_of_single_rows_say_so(days, capsys):
     made("tally", "whole.parquet", "--label", "y", "--score", "p", "-o", "m.tally")
-    assert "has no single rows" in refused(capsys, "inspect", "m.tally")
+    assert "but single rows are needed here; evaluate" in refused(capsys, "inspect", "m.tally")
     assert "do not go together with rows" in refused(capsys, "evaluate", "m.tally", "day1.parquet")
     assert "leave out --label" in refused(capsys, "evaluate", "m.tally", "--label", "y")
 
@@ -373,3 +373,26 @@ def test_kill_9_leaves_the_old_output_whole_and_loses_nothing(days, tmp_path):
     made(*given, "m.tally", "--resume")
     assert Path("m.tally").read_bytes() == Path("once.tally").read_bytes()
     assert {p.name for p in tmp_path.iterdir() if "part" in p.name} == set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of files")
+@pytest.mark.parametrize("options", [["--score", "p"], ["--score", "p", "--score", "q"]])
+def test_a_tally_that_cannot_be_stored_is_named_as_it_was_asked_for(tmp_path, options):
+    p = np.random.default_rng(0).random(2000)
+    for k in range(2):
+        pl.DataFrame({"y": p > 0.5, "p": p + k, "q": p}).write_parquet(tmp_path / f"day{k}.parquet")
+    code = (
+        "import resource, sys; from scorewise.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); main(sys.argv[1:])"
+    )
+    asked = ["tally", "day0.parquet", "day1.parquet", "--label", "y", *options, "-o", "out.tally"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("scorewise: cannot write out.tally: File too large")

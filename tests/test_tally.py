@@ -7,12 +7,14 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import scorewise.measures as m
 from saved_tallies import edit, flipped
 from scorewise import BadInput, Confusion, Tally, evaluate, tally
+from scorewise.cli import run
 from scorewise.tallies import sorting
 from scorewise.tallies.coarse import cell_of, probability_edges
 from strategies import cases, shards
@@ -212,17 +214,19 @@ def test_confusion_at_the_scores_themselves(case, at, data):
     np.testing.assert_allclose(t.confusion(threshold).table, [c.sum() for c in cells])
 
 
-NARROW = [np.float32(x) for x in (0.1, 0.2, 0.3, 0.6, 0.7, 0.9)]
+NARROW = [0.1, 0.2, 0.3, 0.6, 0.7, 0.9]
+NARROW_TYPES = pytest.mark.parametrize("narrow", [np.float16, np.float32])
 
 
+@NARROW_TYPES
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.6, 0.7, 0.9, 0.35, 1e-60, 1e300])
-def test_float32_scores_meet_the_threshold_as_numpy_would(threshold, coarse):
+def test_narrow_scores_meet_the_threshold_as_numpy_would(threshold, coarse, narrow):
     """The threshold is rounded to the precision of the scores: 32-bit 0.7 is at 0.7, not below it."""
-    s, y = np.array(NARROW), np.array([0, 1, 0, 1, 1, 1])
+    s, y = np.array(NARROW, narrow), np.array([0, 1, 0, 1, 1, 1])
     t = Tally.of(y, s).coarsen() if coarse else Tally.of(y, s)
     with np.errstate(over="ignore"):
-        called = s >= np.float32(threshold)
+        called = s >= narrow(threshold)
     c = t.confusion(threshold)
     assert (c.tp, c.fp) == (called[y == 1].sum(), called[y == 0].sum())
     found = t.cut(threshold)
@@ -230,23 +234,41 @@ def test_float32_scores_meet_the_threshold_as_numpy_would(threshold, coarse):
     assert t.confusion(min(found.upto, 2.0)) == c
     if np.isfinite(found.above):
         assert t.confusion(found.above) != c
-        assert t.confusion(float(np.nextafter(np.float32(found.above), np.float32(2)))) == c
+        assert t.confusion(float(np.nextafter(narrow(found.above), narrow(2)))) == c
 
 
-def test_float32_cut_is_written_as_the_scores_are():
-    t = Tally.of([0, 1, 0, 1, 1, 1], np.array(NARROW))
+@NARROW_TYPES
+def test_narrow_cut_is_written_as_the_scores_are(narrow):
+    t = Tally.of([0, 1, 0, 1, 1, 1], np.array(NARROW, narrow))
     assert t.cut(0.7) == (0.7, 0.6, 0.7)
     assert t.cut(0.65) == (0.65, 0.6, 0.7)
 
 
-def test_narrow_scores_stay_narrow_when_coarse_saved_and_merged(tmp_path):
-    t = Tally.of([1, 0], np.array([0.7, 0.2], np.float32))
+@pytest.mark.parametrize("box", [np.asarray, pl.Series, torch.from_numpy])
+def test_scores_of_16_bits_meet_thresholds_wherever_they_are_used(box, tmp_path):
+    s, y = np.repeat(np.array(NARROW, np.float16), 5), np.tile([0, 1, 1, 0, 1], 6)
+    e = evaluate(y, box(s), threshold=0.1)
+    assert e.confusion.tp + e.confusion.fp == 30
+    rows = {"y": y, "p": s, "g": np.tile(["a", "b"], 15)}
+    by = evaluate(rows, label="y", score="p", threshold=0.1, by="g")
+    assert all(g.confusion.fn + g.confusion.tn == 0 for g in by.groups.values())
+    pl.DataFrame({"y": y, "p": s}).write_parquet(tmp_path / "rows.parquet")
+    rows, out = tmp_path / "rows.parquet", tmp_path / "rows.tally"
+    assert run(["tally", str(rows), "--label", "y", "--score", "p", "-o", str(out)]) == 0
+    assert Tally.load(out).confusion(0.1).fn == 0
+    lazy = tally(pl.LazyFrame({"y": y, "p": s}), label="y", score="p")
+    assert lazy.confusion(0.1).fn == 0
+
+
+@NARROW_TYPES
+def test_narrow_scores_stay_narrow_when_coarse_saved_and_merged(tmp_path, narrow):
+    t = Tally.of([1, 0], np.array([0.9, 0.2], narrow))
     coarse = t.coarsen()
     coarse.save(tmp_path / "t.parquet")
     for each in (t, coarse, Tally.load(tmp_path / "t.parquet"), coarse + coarse, t + t):
-        assert each.confusion(0.7).fn == 0
-    # beside 64-bit scores they are what 64 bits say they are: a little below 0.7
-    assert (t + Tally.of([1, 0], [0.9, 0.1])).confusion(0.7).fn == 1
+        assert each.confusion(0.9).fn == 0
+    # beside 64-bit scores they are what 64 bits say they are: a little below 0.9
+    assert (t + Tally.of([1, 0], [0.95, 0.1])).confusion(0.9).fn == 1
 
 
 def test_float32_logits_meet_a_probability():

@@ -142,7 +142,7 @@ class TallyMetric(Metric):
 def _column(x: Any) -> Any:
     """A tensor as an array of one dimension; what numpy has no type for becomes 32 bits."""
     x = x.detach().cpu()
-    x = x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+    x = x.float() if x.dtype == torch.bfloat16 else x
     return x.reshape(-1).numpy()
 
 

@@ -55,7 +55,7 @@ def check(path: str | Path) -> Path:
     except (OSError, ValueError) as error:  # a name too long, or with a zero byte
         if isinstance(error, BadInput):
             raise
-        raise BadInput(_refused(path, error)) from None
+        raise BadInput(refused(path, error)) from None
 
 
 def check_folder(path: str | Path) -> Path:
@@ -139,14 +139,15 @@ def _checked(path: str | Path) -> Path:
 
 @contextmanager
 def _refusals(target: Path) -> Iterator[None]:
-    """What the system says against a file, as a sentence."""
+    """The system's errors as refusals of a file."""
     try:
         yield
     except OSError as error:
-        raise BadInput(_refused(target, error)) from error
+        raise BadInput(refused(target, error)) from error
 
 
-def _refused(target: str | Path, error: OSError | ValueError) -> str:
+def refused(target: str | Path, error: OSError | ValueError) -> str:
+    """What the system says against a file, as a sentence."""
     shown = plain(target)
     if len(shown) > 80:
         shown = _cut(plain(Path(target).name))

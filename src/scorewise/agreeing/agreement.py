@@ -39,7 +39,7 @@ from scorewise.registry import RATER_MEASURES, Measured
 from scorewise.show.estimates import Repeatable
 from scorewise.show.fields import Count, means
 from scorewise.show.shown import Shown
-from scorewise.tallies import Confusion, Ratings, RowTally
+from scorewise.tallies import ClassTally, Confusion, Ratings, RowTally, Tally, TallySet
 from scorewise.tallies.merging import is_saved, ratings_of, saved
 from scorewise.tallies.ratings import some_items
 
@@ -261,9 +261,10 @@ def agree(
     }  # fmt: skip
     if other is None and is_saved(ratings):
         ratings = saved(ratings)
-    if isinstance(ratings, RowTally):
+    if isinstance(ratings, RowTally | Tally | ClassTally | TallySet):
+        own = ratings_of(ratings, by)
         return agree(
-            ratings.frame, **ratings_of(ratings, by), scale=scale, categories=categories, weights=weights,
+            ratings.frame, **own, scale=scale, categories=categories, weights=weights,
             min_rows=min_rows, **settings,
         )  # fmt: skip
     if other is not None:

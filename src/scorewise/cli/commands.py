@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 import typer
 
-from scorewise.checks import RULES, check
+from scorewise.checks import RULES, check, refused
 from scorewise.cli import output
 from scorewise.cli.options import ARGUMENTS, FILES, OPTIONS, Option, flag
 from scorewise.cli.signatures import signature
@@ -234,6 +234,9 @@ def _option(p: inspect.Parameter, known: Option) -> Field:
     """The option of a parameter: a list where it can be repeated, or is given once and read."""
     kind, many = _kind(p.annotation, known)
     default, text = p.default, known.help
+    number = next((t for t in (int, float) if kind in (t, t | None)), None)
+    if number is not None:  # read here, so that what is none is refused in words of its own
+        kind = str | None if default is None else str
     if many:
         default = [default] if known.read and isinstance(default, str) else None
         if not known.read and "repeat it" not in text:
@@ -244,6 +247,8 @@ def _option(p: inspect.Parameter, known: Option) -> Field:
     )
 
     def value(given: Any) -> Any:
+        if number is not None:
+            return _number(p, number, given) if isinstance(given, str) else given
         if not many:
             return given.value if isinstance(given, StrEnum) else given
         if not given or known.read is None:
@@ -253,6 +258,17 @@ def _option(p: inspect.Parameter, known: Option) -> Field:
         return known.read(given[0])
 
     return Field(_parameter(p.name, Annotated[kind, info], default), value)
+
+
+def _number(p: inspect.Parameter, kind: type[int] | type[float], text: str) -> float:
+    """The number that a text is; a sentence says what it must be instead."""
+    try:
+        return kind(text)
+    except ValueError:
+        what = "an integer" if kind is int else "a number"
+        known, example = RULES.get(p.name), EXAMPLES.get(p.name)
+        must = known.must if known else f"be {what}, such as {example}"
+        raise refused(p.name, must, text.strip() or "nothing") from None
 
 
 def _kind(hint: Any, known: Option) -> tuple[Any, bool]:
@@ -280,6 +296,18 @@ def imported(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
+EXAMPLES = {  # of numbers that have no rule
+    "auroc": 0.85,
+    "correlation": 0.5,
+    "delta": 0.02,
+    "difference": 0.02,
+    "half_width": 0.02,
+    "looks": 20,
+    "replicates": 2000,
+    "rows": 1000,
+    "value": 0.85,
+    "windows": 10,
+}
 INTERVALS = {
     "interval": "Interval for AUROC (delong, logit), for shares (wilson, exact), or for most measures "
     "(bootstrap); else what suits each.",

@@ -26,15 +26,16 @@ ROUNDED = 1e-4  # how far outside [0, 1] what is said to be a probability may li
 class Rows(Checked):
     """Checked columns of one length: finite scores, labels as True for positive.
 
-    Scores are float64, or float32 where they came as 32 bits or fewer; the arrays may be the caller's own
-    memory and are not to be written to. `ids`, if any, names every row of the source, and `kept` has what
-    several measures ask of the same rows.
+    Scores are float64, or float32 where they came as 32 bits or fewer (`half` names those of 16); the
+    arrays may be the caller's own memory and are not to be written to. `ids`, if any, names every row of
+    the source, and `kept` has what several measures ask of the same rows.
     """
 
     y: Bools
     scores: dict[str, Scores]
     labels: Labels
     kinds: dict[str, Kind]
+    half: frozenset[str] = frozenset()
     ids: Any = None
     kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -110,9 +111,15 @@ def rows_of(
         scores={n: s for n, (s, *_) in scores.items()},
         labels=labels,
         kinds={n: k for n, (_, k, _) in scores.items()},
+        half=frozenset(n for n, column in found["score"].items() if is_half(column)),
         ids=found.one("id"),
         **found.checked(*notes),
     )
+
+
+def is_half(column: Numbers) -> bool:
+    """Whether numbers are floats of 16 bits."""
+    return column.values.dtype == np.float16
 
 
 def scored(column: Numbers, name: str, kind: Kind | None, place: Place) -> tuple[Scores, Kind, str]:

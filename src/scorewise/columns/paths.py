@@ -7,6 +7,7 @@ import glob
 import os
 from collections import deque
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -180,10 +181,8 @@ def format_of(path: Path) -> tuple[str, bool]:
     by_ending = endings()
     known = by_ending.get(Path(name.removesuffix(".gz")).suffix)
     if name.endswith(".tally"):
-        raise BadInput(
-            f"{path.name} is a saved tally, which has no single rows; evaluate, threshold, gate, plan, "
-            "report, smroc, drift and calibrate fit read it, each by itself"
-        )
+        # by its name: no column knows of tallies
+        raise import_module("scorewise.tallies.merging").not_rows(path)
     if known is None or (packed and not FORMATS[known].text):
         raise BadInput(
             f"{path.name} has no extension known here; known are {', '.join(by_ending)}, "

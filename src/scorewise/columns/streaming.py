@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scorewise.arrays import Bools
-from scorewise.columns.binary import Kind, Rows, scored
+from scorewise.columns.binary import Kind, Rows, is_half, scored
 from scorewise.columns.csv_files import Table, in_batches
 from scorewise.columns.files import Opened
 from scorewise.columns.labels import REST, Labels, read_labels, text
@@ -175,7 +175,7 @@ class Settled:
         # the names of the classes are known when all has been read
         return Rows(
             y=y, scores={name: s}, labels=Labels("1", "0", ""), kinds={name: self.kind}, notes=(),
-            **checked,
+            half=frozenset([name] if is_half(found.one("score")) else []), **checked,
         )  # fmt: skip
 
 

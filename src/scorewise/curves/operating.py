@@ -273,7 +273,7 @@ def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> Decision
         )  # fmt: skip
     pt = _probabilities(at)
     cuts = logit(pt) if t.kind == "logit" else pt
-    place = np.searchsorted(lowest(t), cuts.astype(t.score.dtype))
+    place = np.searchsorted(lowest(t), cuts.astype(t.precision).astype(t.score.dtype))
     tp, fp = tp2, fp2 = _from(t.pos, place), _from(t.neg, place)
     if t.weighted:
         tp2, fp2 = _from(t.pos2, place), _from(t.neg2, place)

@@ -107,6 +107,7 @@ class Checked:
     label: str
     scores: dict[str, Spread]
     narrow: dict[str, bool]  # whether scores have 32 bits or fewer
+    half: dict[str, bool]  # whether they have 16
     kinds: dict[str, Kind]
     weight: str | None
     weights: Spread | None
@@ -193,6 +194,7 @@ def checked(
         label=label,
         scores={c: spreads[c] for c in kinds},
         narrow={c: str(schema[columns[c]]) in ("Float32", "Float16") for c in kinds},
+        half={c: str(schema[columns[c]]) == "Float16" for c in kinds},
         kinds=kinds,
         weight=columns.get("w"),
         weights=spreads.get("w"),

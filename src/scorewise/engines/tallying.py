@@ -74,7 +74,7 @@ def tally_frame(
     cells = collected(totals.query(found.frame, partial(plan.columns, found.complete)))
     origin = Origin(
         found.label, next(iter(choice.columns["score"])), found.weight,
-        found.labels.positive, found.labels.negative, found.labels.rule,
+        found.labels.positive, found.labels.negative, found.labels.rule, half=found.half["s0"],
     )  # fmt: skip
     if not groups:
         return plan.tally(cells, replace(origin, dropped=found.dropped))

@@ -50,7 +50,7 @@ from scorewise.inference.paired import (
 )
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure, unknown
 from scorewise.tallies import ClassTally, RowTally, Tally
-from scorewise.tallies.merging import is_saved, saved, scores_of
+from scorewise.tallies.merging import is_saved, saved, scores_of, unread
 
 if TYPE_CHECKING:
     from scorewise.displays.overview import Pictures
@@ -387,8 +387,8 @@ def _joint(t: Any) -> RowTally:
     """A tally that says what several models say of the same rows; others are refused."""
     if not isinstance(t, RowTally) or len(t.roles.get("score", ())) < 2:
         raise BadInput(
-            "a comparison needs what models say of the same rows, and the tally has one score; make it ",
-            "anew with ", Option("score"), " for each model",
+            *unread(t, "the scores of several models for the same rows are").parts,
+            ", or make it anew with ", Option("score"), " for each model",
         )  # fmt: skip
     return t
 

@@ -118,6 +118,13 @@ def _calibrate(doc: Any) -> Made:
     return {"recalibration": recalibration(doc)}
 
 
+def _report(doc: Any) -> Made:
+    own: dict[str, list[Figure]] = {}
+    for home, _, other in doc.others():
+        own.setdefault(home, []).extend(figures_of(other).get(home, ()))
+    return figures_of(doc.evaluation) | own  # rather than those that the evaluation has of the same
+
+
 _BY_COMMAND: dict[str, Callable[[Any], Made]] = {
     "agree": _agree,
     "answers": _answers,
@@ -128,6 +135,7 @@ _BY_COMMAND: dict[str, Callable[[Any], Made]] = {
     "evaluate": _evaluate,
     "inspect": _inspect,
     "judge": _judge,
+    "report": _report,
     "smroc": _smroc,
     "threshold": _threshold,
 }

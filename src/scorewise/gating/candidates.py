@@ -37,6 +37,7 @@ from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import DataRecord
 from scorewise.show.words import counted, quoted
 from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.merging import is_saved, saved, unread
 
 ENDINGS = tuple(end for known in FORMATS.values() for end in known.endings)
 
@@ -80,6 +81,8 @@ class Candidate:
             given = {**self.columns, **self.settings, **({"by": list(by)} if by else {})}
             made = evaluate(self.source, self.scores, **given)
             if not isinstance(made, Evaluation | ClassEvaluation):
+                if is_saved(self.source):
+                    raise unread(saved(self.source), "one score is")
                 raise BadInput(
                     "several columns of scores are named; a gate judges one, ", Option("score"),
                     ", and compares it with another as vs COLUMN",

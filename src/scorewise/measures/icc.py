@@ -26,7 +26,8 @@ from scorewise.registry import measure
 from scorewise.tallies import Ratings
 
 LEAST = 8  # items whose means show how heavy the tails are
-SHOWN = 50  # items whose means show that they are skewed, if they are
+SHOWN = 50  # items whose means may show that they are not skewed
+SURE = 100  # items whose means show that they are skewed, if they are
 MANY = 40  # times the kurtosis of the means: items that show it well
 NOMINAL = "the scale is nominal; the scale interval gives them"
 LOW = "items differ no more than by chance, so that the variances add up to nothing"
@@ -130,15 +131,17 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float
 
     F is of normal ratings. The variance of log F has 2 / (n - 1) from the means of n items, and more
     where these have heavy tails. Of a skewed distribution few items do not show the long tail, and so
-    too little variance: in samples of 20 skewed items that looked normal, F held least of all.
+    too little variance: in samples of 20 skewed items that looked normal, F held least of all. The third
+    moment of such samples is small too, so that what lies in the middle has to be even as well, by the
+    L-skewness (Hosking 1990), and more so of few items.
     """
     n = float(weight.sum())
     n = round(n) if abs(n - round(n)) < 1e-9 * n else n  # bounds are not left to rounding
-    few = f"{round(n)} items are too few to show whether they are skewed" if n < SHOWN else ""
+    few = f"{round(n)} items are too few to show whether they are skewed" if n < SURE else ""
     off = mean - (weight * mean).sum() / n
     spread = float((weight * off * off).sum()) / n
     if n < LEAST or spread < 1e-26:
-        return 1.0, few
+        return 1.0, few if n < SHOWN else ""
     # without so large a share of the items at each end
     share, order = 0.5 / math.sqrt(n - 4), np.argsort(mean, kind="stable")
     ends = np.clip(weight[order].cumsum() / weight.sum(), share, 1 - share)
@@ -151,9 +154,24 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float
     seen = max(kurtosis - (n - 3) / n, 0.0) / (n - 1) + max(more, usual)
     further = math.sqrt(max(seen / (2 / (n - 1) + usual), 1.0))
     skewness = float((weight * off**3).sum()) / n / spread**1.5
-    plain = abs(skewness) < 0.5 or (n > MANY * kurtosis and abs(skewness) < 2)
+    slight = abs(skewness) < 0.5 or (n > MANY * kurtosis and abs(skewness) < 2)
+    even = abs(_l_skewness(weight[order], off[order])) < min(0.04 + n / 2000, 0.1)
     skewed = f"the means of {round(n)} items are skewed (skewness {skewness:.1f})"
-    return further, (few if abs(skewness) < 1 and few else "" if plain else skewed)
+    if n >= SHOWN and slight and even:
+        return further, ""
+    return further, few if few and abs(skewness) < 1 else skewed
+
+
+def _l_skewness(weight: Floats, x: Floats) -> float:
+    """The third L-moment of increasing numbers about their mean, in units of the second.
+
+    >>> x = np.array([-4.0, -3.0, 7.0])
+    >>> round(_l_skewness(np.ones(3), x), 2), round(_l_skewness(np.ones(3), -x[::-1]), 2)
+    (0.27, -0.27)
+    """
+    share = weight / weight.sum()
+    at = 2 * (share.cumsum() - share / 2) - 1  # from -1 to 1
+    return float((share * (3 * at**2 - 1) / 2 * x).sum() / (share * at * x).sum())
 
 
 def _numbers(r: Ratings, which: Bools, codes: Codes) -> tuple[Floats, Floats]:

@@ -32,6 +32,7 @@ from scorewise.registry import unknown
 from scorewise.show.shown import Shown
 from scorewise.show.verdict import command
 from scorewise.show.words import within
+from scorewise.tallies.merging import is_saved, saved, unread
 from scorewise.thresholds.constraints import Constraint, constraints
 
 MOST = 10**12
@@ -238,6 +239,8 @@ def _pilot(source: Any, p: Any, score: Any, raters: Any, columns: dict[str, Any]
     two = cache(lambda level: compare(source, score=score, level=level, **columns))
     made = one(0.95)
     if not hasattr(made, "tally"):
+        if is_saved(source):
+            raise unread(saved(source), "one score is")
         raise BadInput(
             "the pilot has several columns of scores; name one or two, ", Option("score")
         )

@@ -108,12 +108,9 @@ def figures_of(doc: Any) -> dict[str, list[Figure]]:
     if doc is None:
         return {}
     draw = import_module("scorewise.figures").figures_of  # by name: no view depends on another
-    found: dict[str, list[Figure]] = draw(getattr(doc, "evaluation", None) or doc)
-    own: dict[str, list[Figure]] = {}
-    for home, _, other in doc.others() if hasattr(doc, "others") else ():
-        own.setdefault(home, []).extend(draw(other).get(home, ()))
-    found |= own  # rather than those that the evaluation has of the same
-    left: tuple[str, ...] = (*LEFT, *BESIDE) if own else LEFT
+    found: dict[str, list[Figure]] = draw(doc)
+    several = hasattr(doc, "others") and any(doc.others())
+    left: tuple[str, ...] = (*LEFT, *BESIDE) if several else LEFT
     if getattr(getattr(doc, "evaluation", doc), "classes", None):
         left = tuple(kind for kind in left if kind != "confusion")  # of several, shades show more
     kept = {

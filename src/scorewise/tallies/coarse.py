@@ -139,6 +139,7 @@ class Origin:
     dropped: int = 0
     sources: tuple[str, ...] = ()
     shards: tuple[Shard, ...] = ()  # files of which more than the name is known
+    half: bool = False  # whether all scores came with 16 bits
 
     @property
     def rows(self) -> int:
@@ -173,6 +174,7 @@ class Origin:
             dropped=self.dropped + other.dropped,
             sources=tuple(sorted({*self.sources, *other.sources})),
             shards=shards,
+            half=self.half and other.half,
         )
 
     def _shards(self, other: Origin) -> tuple[Shard, ...]:

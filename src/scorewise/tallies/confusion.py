@@ -139,5 +139,5 @@ def on_their_scale(t: Tally, threshold: float) -> Any:
                 f"threshold {threshold:g} is not a probability; for logits it has to be one"
             )
         raw = logit(raw)
-    with np.errstate(over="ignore"):  # beyond the range of 32 bits it is infinite
-        return t.score.dtype.type(raw)
+    with np.errstate(over="ignore"):  # beyond the range of 16 or 32 bits it is infinite
+        return t.score.dtype.type(t.precision.type(raw))

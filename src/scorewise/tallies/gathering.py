@@ -28,6 +28,7 @@ from scorewise.tallies.building import Budget, Builder, Totals
 from scorewise.tallies.coarse import Grid, Origin, Shard, shard_of
 from scorewise.tallies.sets import Key, RowTally, TallySet
 from scorewise.tallies.tally import Tally
+from scorewise.writing import make_folder, refused
 
 MEMORY = "1GB"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -157,9 +158,15 @@ class Parts:
             return None
 
     def keep(self, file: str | os.PathLike[str], digest: str, made: TallySet | RowTally) -> None:
-        """Keep what was made of a file."""
-        self.folder.mkdir(exist_ok=True)
-        made.save(self._path(file, digest))
+        """Keep what was made of a file; where that cannot be, the tally it is a part of is named."""
+        try:
+            make_folder(self.folder)
+            made.save(self._path(file, digest))
+        except BadInput as error:
+            if isinstance(error.__cause__, OSError):
+                out = str(self.folder).removesuffix(".parts")
+                raise BadInput(refused(out, error.__cause__)) from error
+            raise
 
     def clear(self) -> None:
         """Remove what was kept, and the folder if nothing else is in it."""

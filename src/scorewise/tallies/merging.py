@@ -46,29 +46,47 @@ def taken(source: Any, beside: Any = None) -> Any:
     With columns beside it, the source is a column.
     """
     found = saved(source) if beside is None else None
-    if isinstance(found, RowTally):
-        raise BadInput(f"{what_rows(found)}; evaluate, compare, report and agree read it")
+    if isinstance(found, RowTally | ClassTally):
+        raise unread(found, "one score of two classes is")
     return source if found is None else found.whole if isinstance(found, TallySet) else found
 
 
-def what_rows(t: RowTally) -> str:
-    """What a tally of distinct rows is of, in words."""
-    of = {"raters": "ratings", "classes": "the scores of several classes"}
-    known = next((words for role, words in of.items() if role in t.roles), "several scores")
-    return f"the tally has {known}"
+def unread(t: AnyTally, needed: str) -> BadInput:
+    """The refusal of a tally by a verb that needs something else: what it has, and which verbs read it."""
+    what = "classes" if isinstance(t, ClassTally) else "score"
+    if isinstance(t, RowTally):
+        what = next((role for role in ("raters", "classes") if role in t.roles), "scores")
+    has, verbs = _HELD[what]
+    return BadInput(f"the tally has {has}, but {needed} needed here; {verbs}")
+
+
+_HELD = {
+    "score": (
+        "one score of two classes",
+        "evaluate, report, smroc, threshold, gate, plan, drift and calibrate fit read it",
+    ),
+    "scores": ("several scores", "evaluate, report and compare read it"),
+    "classes": ("the scores of several classes", "evaluate, report, gate and plan read it"),
+    "raters": ("ratings", "agree reads it"),
+}
+
+
+def not_rows(path: Path) -> BadInput:
+    """The refusal of a saved tally by a verb that needs the rows themselves."""
+    return unread(load_any(path), "single rows are")
 
 
 def scores_of(t: RowTally, by: Any = None) -> dict[str, Any]:
     """The options with which verbs of scores read distinct rows; refused where they are ratings."""
     if "raters" in t.roles:
-        raise BadInput(f"{what_rows(t)} and no scores; agree reads it")
+        raise unread(t, "scores are")
     return t.options(by)
 
 
-def ratings_of(t: Any, by: Any = None) -> dict[str, Any]:
+def ratings_of(t: AnyTally, by: Any = None) -> dict[str, Any]:
     """The options with which `agree` reads distinct rows; refused where they are no ratings."""
     if not isinstance(t, RowTally) or "raters" not in t.roles:
-        raise BadInput("the tally has scores and no ratings; evaluate reads it")
+        raise unread(t, "ratings are")
     return t.options(by)
 
 

@@ -36,6 +36,7 @@ _CELLS, _STEPS = 2048, 256
 _EDGES = images((0.0, 1.0), 1.0)
 NARROWEST = 0.005  # scores of one class that are all equal have a density, too
 HAIR = 1e-12  # a score this near the midpoint is at it: sums of floats are rounded
+SURE = 1e-12  # of an area: what rounding leaves of ordinary ones
 
 
 def far(value: float) -> bool:
@@ -116,7 +117,7 @@ def _fixed(value: Any, t: Tally) -> Midpoint:
     if not 0 <= number <= 1:
         raise BadInput(Setting("midpoint"), f" must be a number from 0 to 1; got {value!r}")
     if t.kind != "logit":  # in the precision of the scores, as a threshold is
-        number = float(t.score.dtype.type(number))
+        number = float(t.precision.type(number))
     return Midpoint(number, "fixed", number, number)
 
 
@@ -319,7 +320,11 @@ def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
     largest = whole * whole / 4 if sides[0] <= whole / 2 <= sides[1] else max(areas)
     if not min(areas) > 0:
         return math.nan, math.nan
-    return max(0.0, under[0] / largest), min(1.0, under[1] / min(areas))
+    # sums are known to a rounding of the whole, which is much of a side that is far smaller than it
+    rounding = 4 * np.finfo(np.float64).eps * whole * whole / min(areas)
+    if rounding < SURE:
+        rounding = 0.0
+    return max(0.0, under[0] / largest - rounding), min(1.0, under[1] / min(areas) + rounding)
 
 
 def _inside(

@@ -287,6 +287,8 @@ def _origin(stored: Stored) -> Origin:
             raise TypeError
         if type(size) is not int or type(rows) is not int:
             raise TypeError
+    if type(origin.half) is not bool:
+        raise TypeError
     counts = origin.negatives, origin.positives, origin.dropped
     words = origin.score, origin.positive, origin.negative, origin.rule, *origin.sources
     maybe = origin.label, origin.weight

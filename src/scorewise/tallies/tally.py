@@ -127,7 +127,7 @@ class Tally(cells.Stored):
         """The tally of one column of scores among checked rows."""
         labels = rows.labels
         classes = {"positive": labels.positive, "negative": labels.negative, "rule": labels.rule}
-        origin = origin_of(rows, name, sources, **classes)
+        origin = replace(origin_of(rows, name, sources, **classes), half=name in rows.half)
         return cls.of_labels(rows.y, rows.scores[name], rows, rows.kinds[name], origin)
 
     @classmethod
@@ -187,6 +187,11 @@ class Tally(cells.Stored):
         if self.neg2 is self.neg and self.pos2 is self.pos:
             return self.negatives, self.positives
         return summed_up(self.neg2), summed_up(self.pos2)
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That in which the scores came, and thresholds are compared: 16, 32 or 64 bits."""
+        return np.dtype(np.float16) if self.origin.half else self.score.dtype
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -260,7 +265,7 @@ class Tally(cells.Stored):
         if self.kind == "logit":
             above, upto = expit(np.array(ends, np.float64)).tolist()
         else:  # 0.7 rather than 0.699999988 for 32 bits
-            above, upto = (float(str(self.score.dtype.type(x))) for x in ends)
+            above, upto = (float(str(self.precision.type(x))) for x in ends)
         # in the precision of the scores the threshold is never above the score that reaches it
         return Cut(threshold, above, max(upto, threshold))
 
