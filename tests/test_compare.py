@@ -255,6 +255,55 @@ def test_without_a_key_rows_are_matched_where_labels_agree():
     assert c.difference("auroc") == sw.compare(y, models).difference("auroc")
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_rows_are_not_matched_by_their_order_where_ids_come_in_another_one(apart):
+    y, models = scores(80, models=2)
+    first = pl.DataFrame({"id": np.arange(80), "y": np.sort(y)})
+    other = pl.concat([part.reverse() for part in first.partition_by("y", maintain_order=True)])
+    tables = [t.with_columns(p=p) for t, p in zip((first, other), models.values(), strict=True)]
+    given = dict(zip("ab", tables, strict=True))
+    long = pl.concat([t.with_columns(model=pl.lit(m)) for m, t in given.items()])
+    options = {"label": "y", "score": "p"} | ({} if apart else {"model": "model"})
+    with pytest.raises(sw.BadInput, match="'id' has the same values in another one"):
+        sw.compare(given if apart else long, **options)
+    joined = sw.compare(given if apart else long, key="id", **options)
+    assert joined.models.joined == dict.fromkeys(given, (80, 80))
+    numbered = {
+        m: t.with_columns(id=np.arange(80) + 80 * k) for k, (m, t) in enumerate(given.items())
+    }
+    with pytest.warns(match="matched by their order"):  # numbers of rows, which tell nothing
+        sw.compare(numbered, label="y", score="p")
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_differences_depend_neither_on_the_order_of_rows_nor_on_how_they_are_counted(several):
+    y, models = three_classes(150) if several else scores(150, models=2)
+    rng = np.random.default_rng(2)
+    order, count, weight = rng.permutation(150), rng.integers(1, 4, 150), rng.uniform(1, 2, 150)
+    repeated = np.repeat(np.arange(150), count)
+
+    def found(at=slice(None), swap=False, **further):
+        names = sorted(models, reverse=swap)
+        return found_ends(sw.compare(y[at], {n: models[n][at] for n in names}, **further))
+
+    same(found(), found(order))
+    same(found(), found(swap=True), swapped=True)
+    same(found(count=count), found(repeated))
+    same(found(weight=weight), found(order, weight=weight[order] * 0.37))
+
+
+def found_ends(c):
+    register = sw.registry.CLASS_MEASURES if c.several else sw.registry.MEASURES
+    made = [c.difference(name) for name in register]
+    return [(d.value, d.low, d.high) for d in made]
+
+
+def same(found, other, swapped=False):
+    if swapped:
+        other = [(-v, -high, -low) for v, low, high in other]
+    assert np.array(found) == pytest.approx(np.array(other), abs=1e-9, nan_ok=True)
+
+
 def test_one_screen_and_a_valid_document(screening, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     words = [

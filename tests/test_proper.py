@@ -285,3 +285,11 @@ def test_a_target_goes_with_near_only():
     for better, target in (("low", 1.0), ("near", np.nan)):
         with pytest.raises(ValueError, match="target"):
             measure(group="calibration", better=better, target=target)
+
+
+def test_cross_fitting_does_not_depend_on_the_unit_of_weights():
+    rng = np.random.default_rng(2)  # cells worth two and a half rows, but for rounding
+    y, p, weight = rng.integers(0, 2, 240), rng.random(240).round(2), rng.integers(1, 4, 240)
+    units = [1, 3, 0.37, 1e-3, 1e5, 1 / 3]
+    found = [m.mcb_crossfit(Tally.of(y, p, weight=weight * u)).value for u in units]
+    assert found == pytest.approx([found[0]] * len(units), rel=1e-12)

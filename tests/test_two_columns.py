@@ -214,3 +214,15 @@ def test_logits_named_as_the_classes_have_to_be_said():
         sw.evaluate(frame, label="animal")
     with pytest.warns(UserWarning, match="classes: columns"):
         assert sw.evaluate(frame, label="animal", kind="logit").classes == ("dog", "cat", "ant")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"animal": Y, "m0": P - 0.5, "m1": 1 - P},  # two models
+        wide(["p_dog", "p_cat", "p_ant", "p_cow"], columns=[*THREE.T, THREE[:, 0]]),  # no cow there
+    ],
+)
+def test_logits_that_may_not_be_those_of_the_classes_are_not_taken(frame):
+    with pytest.raises(sw.BadInput, match="the score column is not named"):
+        sw.evaluate(frame, label="animal", kind="logit")

@@ -148,10 +148,13 @@ def class_rows(
     return replace(rows_of_classes(found, known, kind, in_order), columns=columns)
 
 
-def columns_of_labels(opened: Opened, label: str | None) -> tuple[str, dict[str, str]]:
+def columns_of_labels(
+    opened: Opened, label: str | None, kind: Any = None
+) -> tuple[str, dict[str, str]]:
     """The label, and the column of each of its classes where these name columns, with the same ends.
 
-    No columns where the label has two values and a column of numbers goes by the name of a score.
+    No columns where the label has two values and a column of numbers goes by the name of a score. Logits
+    do not add up to 1, which would tell: none of two classes, nor where further columns are named alike.
 
     >>> from scorewise.columns.files import open_source
     >>> wide = open_source({"obs": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8], "age": [30, 41]})
@@ -172,6 +175,11 @@ def columns_of_labels(opened: Opened, label: str | None) -> tuple[str, dict[str,
     if len(fit) != 1:
         return name, {}
     found = {w: w.join(fit[0]) for w in words}
+    if kind == "logit":
+        first, last = fit[0]
+        alike = [n for n in known if (first or last) and n.startswith(first) and n.endswith(last)]
+        if len(words) == 2 or len(alike) > len(words):
+            return name, {}
     if len(words) > 2:  # in the order of the file, as patterns find them
         words.sort(key=lambda w: opened.names.index(found[w]))
     return name, {w: found[w] for w in words}

@@ -18,7 +18,7 @@ from scorewise.columns.labels import coded, listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.paths import expand, names_of
 from scorewise.columns.roles import Spec, check_columns, class_columns
-from scorewise.columns.rows import Columns, Missing, read
+from scorewise.columns.rows import Columns, Missing, named_ids, read
 from scorewise.columns.vectors import Coded, Numbers, vector
 from scorewise.errors import BadInput, Option
 
@@ -91,11 +91,9 @@ def models_of(
         known, said = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
         whole: Any = kind
         rows = replace(rows_of_classes(found, known, whole, said), columns=columns)
-    if unpaired and key is not None:
-        raise BadInput(
-            Option("key"), " and ", Option("unpaired"), " do not go together; leave out one"
-        )
     at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
+    if at is not None and key is None:
+        _same_ids(opened, found, at)
     notes = (*rows.notes, *notes)
     if at is None:
         own = {name: np.flatnonzero(codes == k) for k, name in enumerate(names)}
@@ -217,6 +215,10 @@ def _matched(
 ) -> tuple[list[Ints] | None, dict[str, tuple[int, int]], tuple[str, ...]]:
     """The rows of each model in a common order, or none where they stay unpaired; and what did not join."""
     sizes = np.bincount(codes, minlength=len(names)).tolist()
+    if unpaired and found["key"]:
+        raise BadInput(
+            Option("key"), " and ", Option("unpaired"), " do not go together; leave out one"
+        )
     if unpaired:
         return None, {}, ()
     if not found["key"]:
@@ -259,6 +261,24 @@ def _matched(
             if n > len(order)]  # fmt: skip
     note = f"{', '.join(lost)} did not join on {what} and are left out"
     return at, joined, (note,) if lost else ()
+
+
+def _same_ids(opened: Opened, found: Columns, at: Sequence[Ints]) -> None:
+    """Refuse rows matched by their order where ids that nobody named come in another one."""
+    for name in named_ids(opened.names, [n for of in found.values.values() for n in of]):
+        try:
+            codes = coded(vector(opened.read([name], ())[0][name], name))[0]
+        except (BadInput, TypeError, ValueError):
+            continue  # a column that nobody asked for may hold anything
+        codes = codes if found.place.kept is None else codes[found.place.kept]
+        first, *others = (codes[rows] for rows in at)
+        ids = np.unique(first)
+        for own in others:
+            if len(ids) == len(own) and (own != first).any() and (np.sort(own) == ids).all():
+                raise BadInput(
+                    f"the labels of the models agree in their order, but '{name}' has the same values in "
+                    "another one; pass ", Option("key", name), " to join on it",
+                )  # fmt: skip
 
 
 def _keys(found: Columns) -> tuple[Ints, int, Callable[[int], str]]:

@@ -240,7 +240,7 @@ def read(
     made = _checked(found, missing, whole or {}, at, choice.notes, False)
     if asked.get("cluster", "") is not None:
         return made
-    ids = _named_ids(opened.names, list(choice))
+    ids = named_ids(opened.names, list(choice))
     hints = (_repeated(opened, name, what) for name, what in ids.items())
     return replace(made, hints=tuple(hint for hint in hints if hint)[:1])
 
@@ -285,10 +285,10 @@ def _several_models(opened: Opened, used: Collection[str]) -> Iterator[str]:
             )
 
 
-def _named_ids(names: Sequence[str], used: Collection[str]) -> dict[str, str]:
+def named_ids(names: Sequence[str], used: Collection[str]) -> dict[str, str]:
     """Columns that by their names may say what rows belong to, and what that is called.
 
-    >>> _named_ids(["patientId", "p", "id"], ["p"])
+    >>> named_ids(["patientId", "p", "id"], ["p"])
     {'patientId': 'patient', 'id': ''}
     """
     found = {}

@@ -199,8 +199,9 @@ class ModelComparison(Comparison):
     def _left_out(self, name: str) -> list[ClassTally]:
         """The tallies of a model without groups of rows, which several measures look at."""
         if name not in self._without:
-            rows: Any = self.models.rows[name]
-            self._without[name] = groups_left_out(rows, self.settings.seed)
+            rows: Any = self.models.rows
+            models = [rows[other] for other in sorted(rows)]
+            self._without[name] = groups_left_out(rows[name], models, self.settings.seed)
         return self._without[name]
 
     @property

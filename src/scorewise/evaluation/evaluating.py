@@ -297,7 +297,7 @@ def _of_two(given: Given, score: Any, options: dict[str, Any]) -> Rows | ClassRo
 def _guessed(opened: Opened, by: Any, options: Mapping[str, Any]) -> ClassRows | None:
     """Rows of the scores of classes, where the values of the label name their columns."""
     try:
-        label, columns = columns_of_labels(opened, options["label"])
+        label, columns = columns_of_labels(opened, options["label"], options["kind"])
     except BadInput:  # the columns that were asked for are refused in any case
         return None
     if not columns:

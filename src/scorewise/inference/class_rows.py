@@ -9,7 +9,7 @@ not known, groups of rows are left out in turn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
 from scorewise.columns.classes import ClassRows
 from scorewise.columns.labels import Labels
-from scorewise.inference.effects import GROUPS, correlation, effects
+from scorewise.inference.effects import GROUPS, correlation, effects, spaced
 from scorewise.inference.ranking import precision_effects
 from scorewise.inference.scales import (
     Part,
@@ -311,11 +311,11 @@ def class_together(
     return correlation(*(x[both] - x[both].mean() for x in found)) if both.any() else 0.0
 
 
-def groups_left_out(rows: ClassRows, seed: int) -> list[ClassTally]:
-    """The tallies of a sample of rows without each of forty groups in turn."""
-    some = np.arange(0, len(rows), -(-len(rows) // SOME))
-    group = np.random.default_rng(seed).permutation(len(some)) % GROUPS
-    return [ClassTally.of_rows(rows.at(some[group != g])) for g in range(min(GROUPS, len(some)))]
+def groups_left_out(rows: ClassRows, models: Iterable[ClassRows], seed: int) -> list[ClassTally]:
+    """The tallies of a sample of rows without each of forty groups in turn, the same for all models."""
+    few = spaced(rows, [m.scores[:, k] for m in models for k in range(len(m.classes))], SOME)
+    group = np.random.default_rng(seed).permutation(len(few)) % GROUPS
+    return [ClassTally.of_rows(few.at(group != g)) for g in range(min(GROUPS, len(few)))]
 
 
 def _effects(m: Measure, rows: ClassRows, settings: Mapping[str, Any]) -> Floats | None:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from scipy.special import ndtr
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
+from scorewise.columns.rows import Checked
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import deal_classes, deal_clusters, flipped, widened
 from scorewise.inference.logistic import log_odds, logistic, odds_of
@@ -40,6 +41,7 @@ GROUPS = 40
 MOST = 2000  # rows of which groups are left out: how two models vary together shows in few
 MANY = 100_000  # rows of a class of which effects are looked at, where there are more
 Settings = Mapping[str, Any]
+AnyRows = TypeVar("AnyRows", bound=Checked)
 Effects = Callable[[Rows, Tally, Settings], Floats]
 Slopes = Callable[[Floats, Floats, float], tuple[Any, Any]]
 
@@ -366,8 +368,8 @@ def together(
     rows, times = _thinned(rows) if by is None else (rows, np.ones(1))
     moved = [effects(m, rows, t, settings) for t in tallies]
     if any(x is None for x in moved):
-        some = slice(None, None, -(-len(rows) // MOST)) if by is None else slice(None)
-        few = rows.at(some)
+        names = sorted(t.origin.score for t in tallies)
+        few = rows if by is not None else spaced(rows, [rows.scores[n] for n in names], MOST)
         group = dealt(few, seed=settings["seed"], by=by)
         found = [left_out(m, few, t.origin.score, settings, group) for t in tallies]
         both = ~np.isnan(found[0] + found[1])
@@ -377,6 +379,27 @@ def together(
             summed((rows.mass(2) / times) ** 0.5 * x, by) for x in moved if x is not None
         )
     return correlation(first, second)
+
+
+def ordered(rows: Checked, scores: Sequence[Any]) -> Ints:
+    """Places of the rows in an order that their values decide, not how they came."""
+    w = rows.weight
+    columns = [rows.y, *scores, *([] if w is None or not len(w) else [w / w.max()])]
+    factor = np.random.default_rng(0).uniform(1, 2, len(columns))  # so that no other rows tie
+    key = np.zeros(len(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, column in enumerate(columns):
+            key += factor[k] * column
+    return np.argsort(key)
+
+
+def spaced(rows: AnyRows, scores: Sequence[Any], most: int) -> AnyRows:
+    """At most so many rows, evenly along their order; one that stands for several comes as often."""
+    order = ordered(rows, scores)
+    ends = np.arange(1, len(rows) + 1) if rows.count is None else np.cumsum(rows.count[order])
+    total = int(ends[-1]) if len(ends) else 0
+    steps = np.arange(0, total, max(-(-total // most), 1))
+    return replace(rows.at(order[np.searchsorted(ends, steps, "right")]), count=None)
 
 
 def _thinned(rows: Rows) -> tuple[Rows, Floats]:
@@ -391,8 +414,9 @@ def _thinned(rows: Rows) -> tuple[Rows, Floats]:
 
 def _thin(rows: Rows) -> tuple[Rows, Floats]:
     at, times = [], []
+    order = ordered(rows, [rows.scores[name] for name in sorted(rows.scores)])
     for side in (rows.y, ~rows.y):
-        there = np.flatnonzero(side)
+        there = order[side[order]]
         step = -(-len(there) // MANY) if len(there) else 1
         at.append(there[step // 2 :: step])
         times.append(np.full(len(at[-1]), float(step)))

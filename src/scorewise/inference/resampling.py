@@ -260,7 +260,8 @@ def dealt(
            [2., 1.]])
     """
     safe = np.where(square > 0, square, 1.0)
-    rows = np.maximum(np.rint(weight * weight / safe), weight > 0).astype(np.int64)
+    # what lies half way between two numbers of rows goes down, whatever rounding makes of the unit
+    rows = np.maximum(np.rint(weight * weight / safe - 1e-6), weight > 0).astype(np.int64)
     drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
     share = drawn / np.maximum(rows, 1)
     return share * weight, share * square

@@ -141,12 +141,13 @@ def _digits(e: Any) -> int:
 
 
 def percent(share: float) -> str:
-    """A share in percent, to three digits.
+    """A share in percent, to three digits, or as many as tell it from 100%.
 
-    >>> percent(0.12), percent(0.95), percent(1 / 30000)
-    ('12%', '95%', '0.00333%')
+    >>> percent(0.12), percent(0.95), percent(1 / 30000), percent(0.99999)
+    ('12%', '95%', '0.00333%', '99.999%')
     """
-    return f"{100 * share:.3g}%"
+    shown = (f"{100 * share:.{digits}g}%" for digits in range(3, 18))
+    return next(x for x in shown if x != "100%" or share >= 1 - 1e-15)
 
 
 def whole_percent(share: float) -> str:
