@@ -84,7 +84,7 @@ def scores_of(t: RowTally, by: Any = None) -> dict[str, Any]:
 
 
 def ratings_of(t: AnyTally, by: Any = None) -> dict[str, Any]:
-    """The frame and the options with which `agree` reads distinct rows; refused where they are no ratings."""
+    """The frame and options with which `agree` reads distinct rows; refused where they are no ratings."""
     if not isinstance(t, RowTally) or "raters" not in t.roles:
         raise unread(t, "ratings are")
     return {"ratings": t.frame, **t.options(by)}
