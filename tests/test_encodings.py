@@ -137,7 +137,9 @@ def test_every_command_takes_the_encoding(command, capsys):
         capsys.readouterr()
         assert run([*command.split(), "x.csv", *options, *further, "--json", "-"]) == 0
         results.append(capsys.readouterr().out)
-    assert results[0] == results[1]
+    named = " --encoding latin-1"  # in the command that comes next, where that reads these rows
+    assert (named in results[1]) == ("Next: scorewise" in results[1] and command != "calibrate fit")
+    assert results[0] == results[1].replace(named, "")
 
 
 def test_drift_takes_the_encoding(capsys):

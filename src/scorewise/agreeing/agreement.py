@@ -262,9 +262,8 @@ def agree(
     if other is None and is_saved(ratings):
         ratings = saved(ratings)
     if isinstance(ratings, RowTally | Tally | ClassTally | TallySet):
-        own = ratings_of(ratings, by)
         return agree(
-            ratings.frame, **own, scale=scale, categories=categories, weights=weights,
+            **ratings_of(ratings, by), scale=scale, categories=categories, weights=weights,
             min_rows=min_rows, **settings,
         )  # fmt: skip
     if other is not None:

@@ -51,7 +51,7 @@ def taken(source: Any, beside: Any = None) -> Any:
     return source if found is None else found.whole if isinstance(found, TallySet) else found
 
 
-def unread(t: AnyTally, needed: str) -> BadInput:
+def unread(t: AnyTally | None, needed: str) -> BadInput:
     """The refusal of a tally by a verb that needs something else: what it has, and which verbs read it."""
     what = "classes" if isinstance(t, ClassTally) else "score"
     if isinstance(t, RowTally):
@@ -84,10 +84,10 @@ def scores_of(t: RowTally, by: Any = None) -> dict[str, Any]:
 
 
 def ratings_of(t: AnyTally, by: Any = None) -> dict[str, Any]:
-    """The options with which `agree` reads distinct rows; refused where they are no ratings."""
+    """The frame and options with which `agree` reads distinct rows; refused where they are no ratings."""
     if not isinstance(t, RowTally) or "raters" not in t.roles:
         raise unread(t, "ratings are")
-    return t.options(by)
+    return {"ratings": t.frame, **t.options(by)}
 
 
 def merged(files: Sequence[Any], again: bool = False) -> AnyTally:

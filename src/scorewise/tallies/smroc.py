@@ -321,9 +321,8 @@ def smooth_bounds(t: Tally, m: Midpoint) -> tuple[float, float]:
     if not min(areas) > 0:
         return math.nan, math.nan
     # sums are known to a rounding of the whole, which is much of a side that is far smaller than it
-    rounding = 4 * np.finfo(np.float64).eps * whole * whole / min(areas)
-    if rounding < SURE:
-        rounding = 0.0
+    lost = float(4 * np.finfo(np.float64).eps * whole * whole / min(areas))
+    rounding = lost if lost >= SURE else 0.0
     return max(0.0, under[0] / largest - rounding), min(1.0, under[1] / min(areas) + rounding)
 
 
