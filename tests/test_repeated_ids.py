@@ -49,6 +49,19 @@ def test_a_column_in_use_draws_none():
     assert hints(visits(patient=PATIENTS), weight="patient") == []
 
 
+def test_what_rests_on_rows_that_do_not_depend_on_each_other_draws_it():
+    frame = visits(patient_id=PATIENTS).with_columns(q=pl.col("p") ** 2)
+    columns = {"label": "y", "score": "p"}
+    for result in (
+        sw.compare(frame, label="y", score=["p", "q"]),
+        sw.threshold(frame, **columns, at="recall >= 0.8"),
+        sw.gate(frame, **columns, require="auroc >= 0.6"),
+    ):
+        assert "'patient_id' has 100 values in 400 rows" in result.document().hints[0]
+    rule = sw.threshold(frame, **columns, cluster="patient_id", at="recall >= 0.8")
+    assert not rule.document().hints
+
+
 def test_recalibration_draws_it_too(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     visits(game=PATIENTS).write_csv("a.csv")

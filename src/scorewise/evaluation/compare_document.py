@@ -169,6 +169,7 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
     any_of: Any = next(iter(c.values()))
     test, s, q = c.joint, c.settings, c.question
     remarks = [] if c.several else [h for n, e in c.items() for h in model_hints(n, e, False)]
+    columns = () if c.several else any_of.hints
     asked = {"measure": c.measure, "margin": q.margin, "baseline": q.baseline}
     if c.several:
         asked["threshold"] = None
@@ -188,7 +189,7 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
         noninferiority=held,
         groups=groups,
         min_rows=c.min_rows,
-        hints=[*remarks, *unlike_tests(models), *cautions([models, differences])],
+        hints=[*columns, *remarks, *unlike_tests(models), *cautions([models, differences])],
     )
 
 

@@ -176,6 +176,7 @@ class ModelComparison(Comparison):
         one = Tally.of_rows(rows, name, rows.sources)
         made = Evaluation(one.unlabelled() if self._nameless else one, self.settings)
         made._rows = rows if rows.cluster is not None else None
+        made.hints = rows.hints
         return made
 
     def _pair(self, m: Measure, first: str, second: str) -> Difference:

@@ -199,7 +199,7 @@ def _judged(
     x = Candidate(source, p, columns, settings, given["baseline"], given["key"], folder)
     checks = [c for r in required for c in _checks(r, x.found(r))]
     baselines = x.baselines(required)
-    looks, hints = [], []
+    looks, hints = [], [*getattr(x.plain, "hints", ())]
     if given["ledger"] is not None:
         of, mark = x.marks(required)
         for name, many in looked(given["ledger"], of, mark).items():

@@ -222,13 +222,13 @@ def threshold(
         rows = take(only_column(y), {"score": s}, groups=groups, **further, missing=missing)
         name = "score"
         t = Tally.of_rows(rows, name).unlabelled()
-    made = _rule(t, asked, rows if cluster is not None or by is not None else None)
+    made = _rule(t, asked, rows)
     made.notes = rows.notes
     return made
 
 
 def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
-    """The rule of checked rows; `rows` where they come in clusters or in groups."""
+    """The rule of a tally; of its `rows`, for clusters and groups."""
     if why := t.why_not_ranked:
         raise BadInput(f"no cut can be chosen: {why}; it takes rows of both classes")
     clusters = None
@@ -253,7 +253,8 @@ def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
     if rows is not None and rows.groups:
         groups = group_cuts(rows, t.origin.score, points[0].cut.threshold, asked)
     by = [] if rows is None else list(rows.groups)
-    return ThresholdRule(_document(c, points, groups, by), c.table, _worth(t))
+    hints = [] if rows is None else [*rows.hints]
+    return ThresholdRule(_document(c, points, groups, by, hints), c.table, _worth(t))
 
 
 def _worth(t: Tally) -> Floats:
@@ -265,7 +266,7 @@ def _worth(t: Tally) -> Floats:
 
 
 def _document(
-    c: Choice, points: list[CutPoint], groups: list[GroupCuts], by: list[str]
+    c: Choice, points: list[CutPoint], groups: list[GroupCuts], by: list[str], hints: list[str]
 ) -> ThresholdDocument:
     t, table, asked, why = c.t, c.table, c.asked, c.guaranteed.why
     (low, high), first, other = t.ends, points[0], asked.prevalence
@@ -290,7 +291,6 @@ def _document(
         at=[x.text for x in asked.wanted],
         cluster=c.clusters is not None,
     )
-    hints = []
     if float(auroc(t.neg, t.pos)) < 0.5:
         hints.append(
             "Higher scores go with the negative class on these rows: is the right class positive?"
