@@ -139,3 +139,11 @@ def test_bad_choices_are_one_sentence(tmp_path, capsys):
 def test_compare_takes_it():
     c = sw.compare(Y, {"a": P, "b": P[::-1]}, interval="delong")
     assert c["a"].auroc.method == "DeLong, Wald"
+
+
+def test_more_resamples_than_anybody_waits_for_are_refused():
+    y, p = [0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]
+    with pytest.raises(sw.BadInput, match="replicates must be at most 10,000,000, such as 2000"):
+        sw.evaluate(y, p, interval="bootstrap", replicates=10**11)
+    with pytest.raises(sw.BadInput, match="replicates must be at most 10,000,000"):
+        sw.drift((y, p), (y, p), replicates=10**11)

@@ -305,3 +305,11 @@ def test_a_link_to_a_device_is_written_through(tmp_path):
     loop.symlink_to(loop)
     with pytest.raises(BadInput, match="a link to itself"):
         write(loop, "x")
+
+
+def test_a_sum_beyond_the_floats_is_kept(tmp_path):
+    rows = [-1e308, -1e308, 2.0, 3.0] * 50
+    t = sw.Tally.of([1, 1, 0, 0] * 50, rows).coarsen()
+    assert np.isinf(t.coarse.sum).any()
+    t.save(tmp_path / "t.tally")
+    assert sw.Tally.load(tmp_path / "t.tally") == t

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scorewise.errors import BadInput, Option, Setting
 
+MOST_DRAWS = 10_000_000
 MIDPOINTS = ("mean", "balanced", "median", "crossing")
 
 
@@ -114,7 +115,7 @@ def check(**settings: Any) -> None:
 
 
 def at_least(least: int, such_as: int, **settings: Any) -> None:
-    """Refuse what is not an integer from `least` up.
+    """Refuse what is not an integer from `least` up; more draws than anybody waits for are refused, too.
 
     >>> at_least(100, 2000, replicates=3)
     Traceback (most recent call last):
@@ -123,6 +124,8 @@ def at_least(least: int, such_as: int, **settings: Any) -> None:
     for name, value in settings.items():
         if not is_integer(value, least):
             raise refused(name, f"be an integer from {least} up, such as {such_as}", value)
+        if name in ("replicates", "draws") and value > MOST_DRAWS:
+            raise refused(name, f"be at most {MOST_DRAWS:,}, such as {such_as}", value)
 
 
 def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:

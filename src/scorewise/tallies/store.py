@@ -471,12 +471,13 @@ def _of_tally(t: Tally) -> Iterator[str]:
 def _small(rest: Any, value: Any) -> bool:
     """Whether each term is what rounding may have left of the one before.
 
-    That is half a step at most; next to a tie it is all but the half, which is then the term.
+    That is half a step at most; next to a tie it is all but the half, which is then the term. Nothing is
+    left of a sum that is beyond the floats.
     """
     before = [value, *rest[:-1]]
-    return all(
-        (np.abs(b) <= np.spacing(np.abs(a)) / 2).all() for a, b in zip(before, rest, strict=True)
-    )
+    with np.errstate(invalid="ignore"):
+        steps = [np.where(np.isinf(a), 0, np.spacing(np.abs(a)) / 2) for a in before]
+    return all((np.abs(b) <= step).all() for b, step in zip(rest, steps, strict=True))
 
 
 def _of_weights(w: Numbers, w2: Numbers, rows: int) -> Iterator[str]:
