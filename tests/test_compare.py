@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 import scorewise as sw
 from beside import beside, predictions
@@ -639,3 +640,29 @@ def test_mcnemar_is_that_of_mlxtend(both, first, second, neither, kind, p):
     a = np.repeat([True, True, False, False], sizes)
     b = np.repeat([True, False, True, False], sizes)
     assert mcnemar(a, b, kind).p == pytest.approx(p, rel=1e-9)
+
+
+def test_loss_and_errors_of_two_models_are_adjusted_for_each_other():
+    """A difference that only one of the two p-values shows is told, with what adjusting makes of it."""
+    seen = set()
+    for seed in (0, 5, 9, 10):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=150)
+        y = (rng.random(150) < 1 / (1 + np.exp(-x))).astype(int)
+        noise = {"a": 0.5, "b": 1.0}
+        models = {n: 1 / (1 + np.exp(-x - s * rng.normal(size=150))) for n, s in noise.items()}
+        c = sw.compare(y, models, positive=1)
+        loss, errors = c.difference("brier").p, c.mcnemar("a", "b").p
+        adjusted = multipletests([loss, errors], method="holm")[1]
+        claims = {
+            q.about: q for q in c.brief().verdict if q.about in ("probabilities", "decisions")
+        }
+        for about, raw, p, shown in (
+            ("probabilities", loss, adjusted[0], "lower loss"),
+            ("decisions", errors, adjusted[1], "fewer errors"),
+        ):
+            assert (claims[about].finding == shown) == (p <= 0.05)
+            held = raw <= 0.05 < p
+            assert ("once adjusted for loss and errors" in claims[about].sentence) == held
+            seen.add((about, held, p <= 0.05))
+    assert {("probabilities", True, False), ("probabilities", False, True)} <= seen

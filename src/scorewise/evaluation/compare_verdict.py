@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scorewise.estimate import Estimate
+from scorewise.inference.paired import holm
 from scorewise.show.verdict import Claim, claim, columns_of, command, figure, shown
 from scorewise.show.words import chance, counted, named, quoted, value, within
 
@@ -35,7 +36,7 @@ def compare_verdict(
     """The sentences on models, the ranking first."""
     claims = [*_ranked(c, ranking), *_joint(c)]
     if len(c) == 2:
-        claims += [*_probabilities(c, differences), *_decisions(c, decided)]
+        claims += _beside(c, differences, decided)
     return [*claims, *map(_held, held), *_grouped(c, groups), *_next(c, ranking)]
 
 
@@ -135,47 +136,59 @@ def _joint(c: ModelComparison) -> Iterator[Claim]:
     yield claim("models", "differ" if sure else "no difference shown", text)
 
 
-def _probabilities(c: ModelComparison, differences: Sequence[DifferenceRecord]) -> Iterator[Claim]:
+def _beside(
+    c: ModelComparison, differences: Sequence[DifferenceRecord], decided: Sequence[McNemarRecord]
+) -> Iterator[Claim]:
+    """Which of two models has the lower loss and which errs less often; p adjusted for both by Holm."""
+    name = next((x for x in ("brier", "log_loss") if x != c.measure), "")
+    loss = [d for d in differences if d.measure == name and None not in (d.value, d.low, d.high)]
+    asked: list[Any] = [*loss[:1], *decided[:1]]
+    found = [math.nan if d.p is None else d.p for d in asked]
+    sure = 1 - c.settings.level
+    for d, p, q in zip(asked, found, holm(found), strict=True):
+        chances = f"{chance(q)} once adjusted for loss and errors" if p <= sure < q else ""
+        yield _errors(c, d, chances) if d in decided else _loss(c, d, chances)
+
+
+def _loss(c: ModelComparison, d: Any, chances: str) -> Claim:
     """Which of two models has the lower loss."""
-    loss = next((x for x in ("brier", "log_loss") if x != c.measure), "")
-    for d in differences:
-        if d.measure != loss or d.value is None or d.low is None or d.high is None:
-            continue
-        first, second = (d.first, d.second) if d.value <= 0 else (d.second, d.first)
-        sign = 1 if first == d.first else -1
-        low, high = sorted((sign * d.low, sign * d.high))
-        gap = Estimate(sign * d.value, low, high)
-        values = " against ".join(value(c[x][loss]) for x in (first, second))
-        numbers, title = f"{values}, difference {shown(gap)}", within(d.title)
-        figures = [figure(loss, c[x][loss], x) for x in (first, second)]
-        figures.append(figure(loss, gap, f"{first} - {second}"))
-        if high < 0:
-            text, finding = f"{quoted(first)} has the lower {title}: {numbers}.", "lower loss"
-        else:
-            text, finding = f"No clear difference in {title}: {numbers}.", "not told apart"
-        yield claim("probabilities", finding, text, figures)
+    loss = d.measure
+    first, second = (d.first, d.second) if d.value <= 0 else (d.second, d.first)
+    sign = 1 if first == d.first else -1
+    low, high = sorted((sign * d.low, sign * d.high))
+    gap = Estimate(sign * d.value, low, high)
+    values = " against ".join(value(c[x][loss]) for x in (first, second))
+    numbers, title = f"{values}, difference {shown(gap)}", within(d.title)
+    figures = [figure(loss, c[x][loss], x) for x in (first, second)]
+    figures.append(figure(loss, gap, f"{first} - {second}"))
+    if high < 0 and not chances:
+        text, finding = f"{quoted(first)} has the lower {title}: {numbers}.", "lower loss"
+    else:
+        numbers += f" ({chances})" * bool(chances)
+        text, finding = f"No clear difference in {title}: {numbers}.", "not told apart"
+    return claim("probabilities", finding, text, figures)
 
 
-def _decisions(c: ModelComparison, decided: Sequence[McNemarRecord]) -> Iterator[Claim]:
+def _errors(c: ModelComparison, d: Any, chances: str) -> Claim:
     """Which of two models errs less often, by McNemar's test."""
-    for d in decided:
-        (most, first), (least, second) = sorted(
-            [(d.only_first, d.first), (d.only_second, d.second)], reverse=True, key=lambda x: x[0]
+    (most, first), (least, second) = sorted(
+        [(d.only_first, d.first), (d.only_second, d.second)], reverse=True, key=lambda x: x[0]
+    )
+    at = "" if c.several else f"At {c.settings.threshold:g}, "
+    rows = counted(most, "row")
+    seen = f"{quoted(first)} alone is right in {rows}, {quoted(second)} alone in {least:,}"
+    if not most:
+        text, finding = f"{at}both models make the same errors.", "alike"
+    elif d.p <= 1 - c.settings.level and not chances:
+        text, finding = f"{at}{quoted(first)} errs less often: {seen}", "fewer errors"
+    else:
+        text, finding = (
+            f"{at}no clear difference in the number of errors: {seen}",
+            "not told apart",
         )
-        at = "" if c.several else f"At {c.settings.threshold:g}, "
-        rows = counted(most, "row")
-        seen = f"{quoted(first)} alone is right in {rows}, {quoted(second)} alone in {least:,}"
-        if not most:
-            text, finding = f"{at}both models make the same errors.", "alike"
-        elif d.p <= 1 - c.settings.level:
-            text, finding = f"{at}{quoted(first)} errs less often: {seen}", "fewer errors"
-        else:
-            text, finding = (
-                f"{at}no clear difference in the number of errors: {seen}",
-                "not told apart",
-            )
-        text += f" (McNemar, {d.kind}, {chance(d.p)})." if most else ""
-        yield claim("decisions", finding, text[0].upper() + text[1:])
+    test = ", ".join(x for x in (f"McNemar, {d.kind}", chance(d.p), chances) if x)
+    text += f" ({test})." if most else ""
+    return claim("decisions", finding, text[0].upper() + text[1:])
 
 
 def _held(n: NonInferiorityRecord) -> Claim:
