@@ -125,7 +125,7 @@ def main(args: list[str]) -> None:
     ]
     about = wrapped(
         f"{rows:,} rows in {len(files):,} parquet shards, each of its own rows. Ratio: core seconds of "
-        "scorewise to those of DuckDB, which do not depend on what else the machine does; at most 1.3 is "
+        "scorewise to those of DuckDB, which depend little on what else the machine does; at most 1.3 is "
         "wanted."
     )
     write(f"{table([*head, 'ratio'], lines)}\n\n{about}\n", given.out / "billion.md")

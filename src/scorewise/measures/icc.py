@@ -297,7 +297,7 @@ def _by_ratio(found: Squares | str, interval: Interval, level: float, of: Correl
         return m
     between = _more_than_rounding(m.between, m.rest)
     f = between / m.rest if m.rest > 0 else math.inf if between else math.nan
-    value = of(f, m.many)
+    value = min(of(f, m.many), 1.0)
     if not math.isfinite(value):
         return Estimate.undefined("the items do not differ", level)
     quantiles = _quantiles(m, m.df, level)
@@ -319,7 +319,7 @@ def _drawn(r: Ratings, interval: Interval, level: float, of: Correlation) -> Est
     if total <= 1e-13 * (between + error + raters):
         return Estimate.undefined(LOW, level)
     single = (between - error) / total
-    value = of(single, k)
+    value = min(of(single, k), 1.0)  # whatever the rounding
     if value == -math.inf:
         return Estimate.undefined(LOW, level)
     p = float(fdtrc(n - 1, m.df, between / error)) if error else 0.0
@@ -365,7 +365,6 @@ def _estimate(m: Squares, value: float, ends: list[Limits], level: float, p: flo
 
     If items do not differ, tails change the two mean squares alike, and F holds.
     """
-    value = min(value, 1.0)  # whatever the rounding
     (low, high), (lower, higher) = ends
     lower, higher = max(lower, 0.0) if low > 0 else lower, min(higher, 0.0) if high < 0 else higher
     method = "F"
