@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import scorewise as sw
-from scorewise.inference.resampling import resampled
-from scorewise.tallies import formulas
+from scorewise.inference.resampling import resampled_weights
+from scorewise.statistics import formulas
 
 BestOf = Callable[[Callable[[], object], int], float]
 Measured = tuple[float, float | None]
@@ -181,7 +181,7 @@ def bootstrap(best_of: BestOf) -> Measured:
 
     def ours() -> object:
         c = sw.Tally.of(y, s).confusion(0.5)
-        tables = resampled(c.table, c.squares, 1000, np.random.default_rng(0))
+        tables = resampled_weights(c.table, c.squares, 1000, np.random.default_rng(0))
         drawn = formulas.f_beta(*tables.T)
         return np.quantile(drawn, [0.025, 0.975])
 
@@ -225,7 +225,7 @@ def anls_of_pairs(best_of: BestOf) -> Measured:
     """ANLS of distinct answers, half of them right, and the same by a loop over pairs."""
     from rapidfuzz.distance import Levenshtein
 
-    from scorewise.answering.quality import anls
+    from scorewise.answering.quality import RULES
 
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnop    "))
@@ -240,7 +240,7 @@ def anls_of_pairs(best_of: BestOf) -> Measured:
         far = [Levenshtein.normalized_distance(a, b) for a, b in pairs]
         return [1 - f if f < 0.5 else 0.0 for f in far]
 
-    return beside(lambda: anls(gold, said), loop, best_of, 5, 5)
+    return beside(lambda: RULES["anls"].compared(gold, said).quality, loop, best_of, 5, 5)
 
 
 def agreement(best_of: BestOf) -> Measured:

@@ -609,10 +609,10 @@ def folded(oracle):
 
 @folded
 def ce_variational(cells, tally, folds=5):
-    from scorewise.inference.resampling import dealt_cells
-    from scorewise.tallies.probabilities import chances
+    from scorewise.inference.folds import deal_cells
+    from scorewise.statistics.probabilities import probability_cells
 
-    share, positive = dealt_cells(chances(tally), folds, 0)
+    share, positive = deal_cells(probability_cells(tally), folds, 0)
     whole = cells.total
     columns = ((c.p, c.w / whole, c.w2 / whole**2) for c in cells.list)
     p, w, w2 = np.array([[float(x) for x in row] for row in columns]).T

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.columns import take
-from scorewise.inspection.suspects import most, suspicion
+from scorewise.columns import binary_rows
+from scorewise.inspection.suspects import suspicion
+from scorewise.statistics.smroc import cell_climbs, midpoint
 from scorewise.tallies import Tally
-from scorewise.tallies.smroc import cell_climbs, midpoint
+from scorewise.tallies.sorting import largest
 from studies import _tools
 from studies._tools import absent, in_order, options, table, wrapped, write
 
@@ -45,9 +46,9 @@ def middle(y: np.ndarray, p: np.ndarray, rule: str) -> float:
 
 def inspected(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     """What `sw.inspect` does."""
-    rows = take(y, {"p": p}, positive=True)
+    rows = binary_rows(None, label=y, score={"p": p}, positive=True)
     found = suspicion(rows, Tally.of_rows(rows, "p"))
-    return most(found, np.ones(len(y), bool), len(y))
+    return largest(np.ones(len(y), bool), len(y), *found)
 
 
 def hull(rule: str) -> Ranking:

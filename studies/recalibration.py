@@ -192,15 +192,9 @@ def compared_classes(s: Scores, seed: int) -> Compared:
     strengths = {row.method: row.strength for row in auto.table}
     for name in CLASS_METHODS:
         if name != "identity":
-            made = class_map(auto, name, s.kind, strengths.get(name, 100.0))
+            made = ClassMap.fit(name, auto.data_, CLIP, strengths.get(name, 100.0))
             found[name] = loss(made(np.asarray(s.p[b], float)), s.y[b])
     return found
-
-
-def class_map(auto: Recalibrator, name: str, kind: str, strength: float) -> ClassMap:
-    """Another map of the rows that `auto` was fitted to."""
-    known = {"classes": auto.classes_, "kind": kind, "clip": CLIP}
-    return ClassMap.fit(name, auto.rows_, strength, **known)
 
 
 def line(name: str, rows: int, runs: list[Compared], methods: Iterable[str]) -> list[str]:
@@ -255,7 +249,7 @@ def few_of_one_score(p: np.ndarray, y: np.ndarray, rows: int, seed: int) -> Few 
         r = Recalibrator().fit(p[a], y[a])
     except BadInput:
         return None  # one class only
-    made = (Map.fit(row.method, r.tally_, CLIP)(p[b]) for row in r.table)
+    made = (Map.fit(row.method, r.data_, CLIP)(p[b]) for row in r.table)
     best = min(loss(q, y[b]) for q in made)
     return loss(p[b], y[b]), loss(r.transform(p[b]), y[b]), best
 
@@ -266,7 +260,7 @@ def few_of_classes(s: Scores, rows: int, seed: int) -> Few:
     a, b = order[:rows], order[rows : rows + 5000]
     r = Recalibrator(kind=s.kind).fit(s.p[a], s.y[a], classes=range(s.p.shape[1]))
     new = np.asarray(s.p[b], float)
-    made = (class_map(r, row.method, s.kind, row.strength)(new) for row in r.table)
+    made = (ClassMap.fit(row.method, r.data_, CLIP, row.strength)(new) for row in r.table)
     best = min(loss(q, s.y[b]) for q in made)
     return loss(s.probabilities(b), s.y[b]), loss(r.transform(new), s.y[b]), best
 

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import scorewise as sw
-from scorewise.thresholds import cuts
-from scorewise.thresholds.constraints import constraints, measured
+from scorewise.thresholds.choosing import Choice
+from scorewise.thresholds.cuts import Clusters
+from scorewise.thresholds.goals import Goal, measured, parse_constraints
 from studies._tools import in_order, options, table, wrapped, write
 
 APART = 2.0  # of the two normals
@@ -98,7 +99,7 @@ class Count:
         if cut is None:
             return
         cells = truth(self.setting, cut)
-        kept = all(bool(c.kept(cells)) for c in constraints(self.setting.at))
+        kept = all(bool(c.kept(cells)) for c in parse_constraints(self.setting.at))
         recall = float(measured("sensitivity", cells))
         self.sums += [1, not kept, cells[0] + cells[1], recall]
 
@@ -112,15 +113,13 @@ class Count:
 
 def chosen(s: Setting, y: Any, p: Any, clusters: Any = None) -> list[float | None]:
     """The plain and the guaranteed cut, without what a rule says of them."""
-    wanted = constraints(s.at)
-    aim = cuts.objective(None, None, wanted)
     t = sw.Tally.of(y, p, positive=True, kind="probability")
-    every = cuts.Table.of(t)
+    c = Choice(t, Goal.of(s.at, None, None, None, None, None, 0.95), clusters)
     try:
-        plain = float(every.threshold[cuts.plain_cut(every, wanted, aim)])
+        plain = float(c.table.threshold[c.plain])
     except sw.BadInput:  # kept by no cut on these rows
         return [None, None]
-    return [plain, cuts.guaranteed_cut(t, every, wanted, aim, 0.95, clusters).threshold]
+    return [plain, c.guaranteed.threshold]
 
 
 def simulated(job: tuple[Setting, int]) -> list[list[float]]:
@@ -143,12 +142,12 @@ def by_mapie(s: Setting, y: Any, p: Any) -> float | None:
     """The cut of MAPIE's controller with its defaults, but for the confidence; None where it finds none."""
     from mapie.risk_control import BinaryClassificationController
 
-    (c,) = constraints(s.at)
+    (c,) = parse_constraints(s.at)
     name = {"sensitivity": "recall"}.get(c.measure, c.measure)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = BinaryClassificationController(
-            lambda x: np.column_stack([1 - x, x]), name, c.value, confidence_level=0.95
+            lambda x: np.column_stack([1 - x, x]), name, c.limit, confidence_level=0.95
         ).calibrate(p, y.astype(int))
     cut = made.best_predict_param
     # a cut of 0 alerts on everybody
@@ -174,7 +173,7 @@ def clustered(job: tuple[tuple[int, int, float], str, int]) -> list[float]:
         noise = math.sqrt(part) * rng.normal(size=many)[cluster]
         noise += math.sqrt(1 - part) * rng.normal(size=s.rows)
         p = 1 / (1 + np.exp(-odds_of(noise + APART * y, s)))
-        told = cuts.Clusters(y, p, cluster, np.ones(s.rows))
+        told = Clusters(y, p, cluster, np.ones(s.rows))
         for count, of in zip(counts, (told, None), strict=True):
             count.add(chosen(s, y, p, of)[1])
     return [x for c in counts for x in c.shares[:3]]

@@ -15,8 +15,8 @@ settings.load_profile("random" if os.environ.get("SCOREWISE_RANDOM") == "1" else
 
 def _few_draws():
     """Errors of calibration draw 50 times, not 300 or 1,000: for what holds of any number of draws."""
-    drawn = inversion.drawn_gaps
-    with patch.object(inversion, "drawn_gaps", lambda c, n, rng: drawn(c, min(n, 50), rng)):
+    drawn = inversion.consistency_gaps
+    with patch.object(inversion, "consistency_gaps", lambda c, n, rng: drawn(c, min(n, 50), rng)):
         yield
 
 

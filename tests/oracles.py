@@ -19,9 +19,9 @@ from statsmodels.stats.contingency_tables import Table2x2
 import calibration_loops as loops
 import smooth_loops
 from scorewise import Tally
-from scorewise.inference.resampling import dealt as folds_of
-from scorewise.inference.resampling import dealt_cells
-from scorewise.tallies.probabilities import chances
+from scorewise.inference.folds import deal_cells
+from scorewise.inference.folds import deal_rows as folds_of
+from scorewise.statistics.probabilities import probability_cells
 
 
 def decided(function, **options):
@@ -172,10 +172,10 @@ def kernel_pairs(y, p, w):
 
 
 def directed(y, p, w):
-    c = chances(Tally.of(y, p, weight=w, kind="probability"))
+    c = probability_cells(Tally.of(y, p, weight=w, kind="probability"))
     values, at = np.unique(p, return_inverse=True)
     weight, squares = np.bincount(at, w), np.bincount(at, w * w)
-    return loops.directed(values, weight, squares, *dealt_cells(c, 5, 0), 5)
+    return loops.directed(values, weight, squares, *deal_cells(c, 5, 0), 5)
 
 
 def spiegelhalter(y, s, w, threshold):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import scorewise as sw
 from schemas import check_described
 from scorewise import cli
-from scorewise.cli.app import app
+from scorewise.cli import app
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.document import schema as document_schema
 from scorewise.show.markdown import markdown

@@ -17,8 +17,8 @@ from rater_cases import RaterCase, rater_case
 from rater_oracles import best_table, irrcac_estimate, table
 from scorewise import BadInput, Ratings
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
-from scorewise.inference.agreement_limits import replicates_of
-from scorewise.inference.agreement_weights import BY_SCALE, NAMES, Disagreement, disagreement
+from scorewise.inference.agreement_intervals import replicates_of
+from scorewise.inference.agreement_weights import BY_SCALE, NAMES, Disagreement, disagreement_of
 from scorewise.registry import RATER_MEASURES
 
 m = sw.measures
@@ -335,7 +335,7 @@ def test_weights_of_the_scale():
 def test_closed_forms_equal_sums_over_all_pairs(weights):
     case = rater_case(2, 50, 5, 6, scale="interval")
     r = case.ratings
-    closed = disagreement(r, weights)
+    closed = disagreement_of(r, weights)
     power = {"identity": 0, "linear": 1, "quadratic": 2}[weights]
     v = r.values / 5
     loop = Disagreement(lambda k, j: (k != j) * np.abs(v[k] - v[j]) ** power, 6)
@@ -463,7 +463,7 @@ def numeric_slope(r, name, weights, step=1e-5):
 def test_slopes_are_derivatives(name, weights):
     r = rater_case(4, 25, 2, 4, 0.0).ratings
     np.testing.assert_allclose(
-        coefficient(r, name, weights).slope, numeric_slope(r, name, weights), atol=1e-8
+        coefficient(r, name, weights).influence, numeric_slope(r, name, weights), atol=1e-8
     )
 
 
@@ -472,7 +472,7 @@ def test_slopes_of_alpha_are_derivatives_in_large_samples(metric):
     """Gwet leaves out what an item does to the correction for few ratings."""
     r = replace(rater_case(4, 25, 3, 5, 0.1), count=None).ratings
     r = replace(r, weight=r.weight * 10_000, weight2=r.weight2 * 10_000)
-    ours = coefficient(r, "krippendorff_alpha", metric).slope
+    ours = coefficient(r, "krippendorff_alpha", metric).influence
     theirs = numeric_slope(r, "krippendorff_alpha", metric, 1.0)
     np.testing.assert_allclose(ours, theirs, atol=1e-3 * np.abs(ours).max())
 

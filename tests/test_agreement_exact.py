@@ -9,8 +9,8 @@ import pytest
 
 from rater_cases import rater_case
 from scorewise import BadInput, Ratings
-from scorewise.agreeing.interpretation import BANDS, band, banded, chances
-from scorewise.inference.agreement import COEFFICIENTS, coefficient, exact
+from scorewise.agreeing.interpretation import banded, chances, exact
+from scorewise.inference.agreement import BANDS, COEFFICIENTS, band, coefficient
 
 EDGES = [Fraction(k, 5) for k in range(5)]
 NAMES = list(BANDS)

@@ -11,9 +11,9 @@ from statsmodels.stats.proportion import proportion_confint
 from agreement_cases import distance, scales, tables
 from beside import agreement
 from scorewise import BadInput, Ratings, measures
-from scorewise.agreeing.disagreement import differing, disputed, pairs, specific_agreement
+from scorewise.agreeing.disagreement import disputed, pairs, rater_agreement, specific_agreement
 from scorewise.columns.ratings import rating_rows, table_ratings
-from scorewise.inference.shares import share_over_items
+from scorewise.inference.shares import share_of_items
 
 # categories
 
@@ -75,7 +75,7 @@ def test_thousands_of_categories_take_no_table():
 def test_a_plain_share_has_wilsons_interval():
     for hits, n in ((0, 5), (3, 7), (40, 40)):
         hit = np.arange(n) < hits
-        e = share_over_items(hit, np.ones(n), np.ones(n), np.ones(n), level=0.9)
+        e = share_of_items(hit, np.ones(n), np.ones(n), np.ones(n), level=0.9)
         low, high = proportion_confint(hits, n, alpha=0.1, method="wilson")
         assert (e.low, e.high) == (pytest.approx(low, abs=1e-12), pytest.approx(high))
 
@@ -177,7 +177,7 @@ def test_items_of_unknown_raters_and_of_tables():
 def test_differing_raters_are_loops(scale):
     for rows in tables(15, scale=scale):
         apart = distance(rows)
-        found = {row.rater: row for row in differing(Ratings.of_rows(rows))}
+        found = {row.rater: row for row in rater_agreement(Ratings.of_rows(rows))}
         for k in range(rows.codes.shape[1]):
             close, right = [], []
             for codes in rows.codes:
@@ -198,17 +198,19 @@ def test_the_rater_who_differs_most_is_first():
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 3, 200)
     columns = {n: np.where(rng.random(200) < 0.8, truth, 0) for n in ("ann", "bob", "cay")}
-    found = differing(Ratings.of(columns | {"zed": rng.integers(0, 3, 200)}))
+    found = rater_agreement(Ratings.of(columns | {"zed": rng.integers(0, 3, 200)}))
     assert found[0].rater == "zed"
     assert found[0].others.high < found[1].others.low
-    assert differing(Ratings.of_counts({"x": [2, 1], "y": [0, 1]})) == []
+    assert rater_agreement(Ratings.of_counts({"x": [2, 1], "y": [0, 1]})) == []
 
 
 def test_raters_who_are_alone_say_so():
-    found = differing(Ratings.of({"a": [1, 2, None], "b": [1, 1, None], "c": [None, None, 2]}))
+    found = rater_agreement(
+        Ratings.of({"a": [1, 2, None], "b": [1, 1, None], "c": [None, None, 2]})
+    )
     assert found[-1].rater == "c"
     assert found[-1].others.why == "no item that they rated has another rating"
-    split = differing(Ratings.of({"a": [1], "b": [2], "c": [3]}))
+    split = rater_agreement(Ratings.of({"a": [1], "b": [2], "c": [3]}))
     assert {row.majority.why for row in split} == {
         "the others have no majority on any item that they rated"
     }
@@ -219,7 +221,7 @@ def test_many_raters_of_few_items_each():
     item = np.arange(600).repeat(3)
     rater = [f"w{j}" for i in range(600) for j in rng.choice(1500, 3, replace=False)]
     r = Ratings.of_long(item, rater, rng.integers(0, 3, 1800))
-    assert len(differing(r)) == len(r.raters)
+    assert len(rater_agreement(r)) == len(r.raters)
     found = pairs(r)
     assert len(found.rows) == 45
     assert found.number <= 1800
@@ -236,7 +238,7 @@ def test_counts_are_repetitions_and_weights_have_no_unit():
         for other in others:
             for p, q in zip(specific_agreement(one), specific_agreement(other), strict=True):
                 assert (p.agreement.low, p.share) == pytest.approx((q.agreement.low, q.share))
-            for p, q in zip(differing(one), differing(other), strict=True):
+            for p, q in zip(rater_agreement(one), rater_agreement(other), strict=True):
                 assert (p.rater, p.others.low) == (q.rater, pytest.approx(q.others.low))
             for p, q in zip(pairs(one).rows, pairs(other).rows, strict=True):
                 assert (p.first, p.agreement.low) == (q.first, pytest.approx(q.agreement.low))
@@ -257,7 +259,7 @@ def test_kappas_of_pandalm_annotators():
     }
     assert found == {("1", "2"): 0.85, ("1", "3"): 0.88, ("2", "3"): 0.86}
     judges = {name: frame[name] for name in ("gpt35", "pandalm7b")}
-    order = [row.rater for row in differing(Ratings.of(humans | judges))]
+    order = [row.rater for row in rater_agreement(Ratings.of(humans | judges))]
     assert set(order[:2]) == set(judges)
 
 

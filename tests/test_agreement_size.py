@@ -10,8 +10,8 @@ import pytest
 import scorewise as sw
 from scorewise import Ratings
 from scorewise.columns import rating_codes
-from scorewise.inference import disagreement
-from scorewise.tallies.rating_patterns import ranked
+from scorewise.inference import rater_pairs
+from scorewise.tallies.rating_patterns import sequence_ranks
 
 
 def crowd(workers, items, each=3, gold=0, seed=0, categories=3):
@@ -88,7 +88,7 @@ def test_ratings_one_by_one_are_those_of_the_table(monkeypatch, scale, gold, kno
         monkeypatch.setattr(rating_codes, "FULL", full)
         rater = "rater" if known else None
         a = sw.agree(columns, item="item", rater=rater, rating="rating", scale=scale)
-        assert isinstance(a.ratings.given, rating_codes.RatingList) == (full == 0)
+        assert isinstance(a.rows.given, rating_codes.RatingList) == (full == 0)
         made.append(a)
     listed, table = made
     assert listed.ratings == table.ratings
@@ -126,8 +126,8 @@ def test_blocks_of_raters_change_nothing(monkeypatch, block):
     columns = crowd(12, 60, each=9)
     whole = of_long(columns)
     expected = whole.light_kappa, [(p.first, p.second) for p in whole.pairs.rows]
-    monkeypatch.setattr(disagreement, "_BLOCK", block)
-    monkeypatch.setattr(disagreement, "_CELLS", block)
+    monkeypatch.setattr(rater_pairs, "_BLOCK", block)
+    monkeypatch.setattr(rater_pairs, "_CELLS", block)
     parts = of_long(columns)
     assert [(p.first, p.second) for p in parts.pairs.rows] == expected[1]
     assert parts.light_kappa.why == expected[0].why
@@ -135,7 +135,7 @@ def test_blocks_of_raters_change_nothing(monkeypatch, block):
 
 
 def test_too_many_pairs_of_ratings_are_told(monkeypatch):
-    monkeypatch.setattr(disagreement, "MOST", 5)
+    monkeypatch.setattr(rater_pairs, "MAX_PAIRS", 5)
     a = sw.agree({k: [1, 2, 1] for k in "abc"})
     why = "6 pairs of ratings of an item are too many to compare; 5 are taken"
     assert a.light_kappa.why == a.pairs.why == why
@@ -148,7 +148,7 @@ def test_sequences_are_ranked_as_python_sorts_them():
     rng = np.random.default_rng(0)
     words = [rng.integers(0, 3, rng.integers(0, 5)).tolist() for _ in range(200)]
     length = np.array([len(w) for w in words])
-    found = ranked(np.concatenate(words).astype(int), length.cumsum() - length, length)
+    found = sequence_ranks(np.concatenate(words).astype(int), length.cumsum() - length, length)
     assert found.tolist() == [sorted(words).index(w) for w in words]
 
 

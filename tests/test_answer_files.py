@@ -40,12 +40,18 @@ def write(path, rows=ROWS):
     return path
 
 
+def words_of(rows, name):
+    """The word of each answer in a column of groups."""
+    codes, words = rows.groups[name]
+    return [words[k] for k in codes]
+
+
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.jsonl", "x.jsonl.gz", "x.json"])
 def test_nested_lists_are_read_from_files_of_every_kind(tmp_path, name):
-    loaded = answer_rows(write(tmp_path / name), groups="set")
+    loaded = answer_rows(write(tmp_path / name), group="set")
     assert loaded.quality.tolist() == GOOD
     assert loaded.confidence["confidence"].tolist() == [0.9, 0.8, 0.3]
-    assert loaded.groups["set"].tolist() == ["a", "b", "a"]
+    assert words_of(loaded, "set") == ["a", "b", "a"]
     assert loaded.place.sources == (name,)
     assert list(loaded.notes) == [
         f"{role}: column '{role}' (not named; taken because of its name)"
@@ -107,7 +113,7 @@ def test_standard_input_is_read_by_what_it_holds(monkeypatch, data):
 def test_quality_may_be_a_column_and_gold_answers_are_then_not_needed():
     table = {"correct": [True, False], "said": [0.9, 0.4], "token": [0.5, None], "llm": ["x", "y"]}
     loaded = answer_rows(
-        table, quality="correct", confidence=["said", "token"], groups=["llm"], missing="drop"
+        table, quality="correct", confidence=["said", "token"], group=["llm"], missing="drop"
     )
     assert (loaded.rule, loaded.quality.tolist()) == ("own", [1, 0])
     assert list(loaded.confidence) == ["said", "token"]
@@ -124,7 +130,7 @@ def test_a_rule_goes_before_a_column_of_its_name_and_says_so():
 def test_options_reach_the_door():
     table = {"gold": [["a1", "b1"]], "predicted": ["none"], "p": [0.5], "w": [2]}
     words = answer_rows({**table, "gold": [""]}, unanswerable=["none"], weight="w")
-    assert (words.quality.tolist(), words.names["weight"]) == ([1], "w")
+    assert (words.quality.tolist(), words.names.weight) == ([1], "w")
     assert answer_rows({**table, "predicted": ["a1"]}, lists="items").quality == 0.5
     assert (
         answer_rows({**table, "predicted": ["A1"]}, normalise="none", quality="exact").quality == 0
@@ -158,10 +164,10 @@ def dude(folder, gold=None, submission=None):
 def test_gold_answers_and_a_submission_are_joined_by_question(tmp_path):
     paths, _, _ = dude(tmp_path)
     for files in (paths, paths[::-1]):
-        loaded = answer_rows(files, groups="answer_type")
+        loaded = answer_rows(files, group="answer_type")
         assert loaded.quality.tolist() == [1, 1, 1, 0]
         assert loaded.confidence["answers_confidence"].tolist() == [0.1, 0.2, 0.3, 0.4]
-        assert loaded.groups["answer_type"].tolist()[2] == "not-answerable"
+        assert words_of(loaded, "answer_type")[2] == "not-answerable"
         assert loaded.place.row(3) == "row 4 of gt.json"
         assert list(loaded.notes) == [
             "layout: gold answers of gt.json and the submission sub.json, by questionId",
@@ -296,7 +302,7 @@ def test_malformed_choices_are_refused_in_one_sentence(tmp_path):
     with pytest.raises(BadInput, match="column 'p' is given as weight and as confidence"):
         answer_rows(table, confidence="p", weight="p")
     with pytest.raises(BadInput, match="there is no column 'set'"):
-        answer_rows(table, groups="set")
+        answer_rows(table, group="set")
     files = [write(tmp_path / "x.jsonl"), write(tmp_path / "x.parquet")]
     with pytest.raises(
         BadInput, match=r"x\.parquet is a table and x\.jsonl is JSON; pass files of one"

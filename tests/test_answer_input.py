@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from scorewise.answering.rows import answer_rows
-from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 
 GOLD = ["1894", "Yes", "", "AF1044"]
@@ -31,6 +30,12 @@ def test_answers_are_judged_by_the_rule_said():
     assert take_answers(["a b"], ["b"], [1], quality="f1").quality == 1  # without the article
 
 
+def words_of(rows, name):
+    """The word of each answer in a column of groups."""
+    codes, words = rows.groups[name]
+    return [words[k] for k in codes]
+
+
 @pytest.mark.parametrize(
     "column",
     [
@@ -48,9 +53,9 @@ def test_answers_are_judged_by_the_rule_said():
     ],
 )
 def test_columns_of_any_library_are_the_same(column):
-    rows = take_answers(column(GOLD), column(SAID), SURE, groups={"g": column(GOLD)})
+    rows = take_answers(column(GOLD), column(SAID), SURE, group={"g": column(GOLD)})
     assert rows.quality.tolist() == GOOD
-    assert rows.groups["g"].tolist() == GOLD
+    assert words_of(rows, "g") == GOLD
 
 
 def test_nested_lists_of_any_library_are_the_same():
@@ -113,12 +118,12 @@ def test_an_answer_that_misses_anything_else_is_left_out_and_counted():
             ["a1", None, "c1", "d1", "e1"],
             ["a1", "b1", None, "d1", "x1"],
             [0.9, 0.8, 0.7, 0.6, None],
-            groups={"g": ["u", "u", "u", None, "v"]},
+            group={"g": ["u", "u", "u", None, "v"]},
             weight=[1, 1, 1, 1, 2],
             missing="drop",
         )
     assert (rows.dropped, rows.quality.tolist()) == (3, [1, 0])
-    assert rows.groups["g"].tolist() == ["u", "v"]
+    assert words_of(rows, "g") == ["u", "v"]
     assert rows.weight is not None
     assert rows.weight.tolist() == [1, 2]
     np.testing.assert_array_equal(rows.confidence["confidence"], [0.9, np.nan])
@@ -131,8 +136,8 @@ def test_groups_are_words():
         "c": pd.Categorical(["b", "a", "b", "a"]),
         "t": [True, False] * 2,
     }
-    rows = take_answers(GOLD, SAID, SURE, groups=groups)
-    assert {n: g.tolist() for n, g in rows.groups.items()} == {
+    rows = take_answers(GOLD, SAID, SURE, group=groups)
+    assert {n: words_of(rows, n) for n in rows.groups} == {
         "n": ["2", "1", "2", "10"], "c": ["b", "a", "b", "a"], "t": ["True", "False"] * 2
     }  # fmt: skip
 
@@ -232,7 +237,7 @@ REFUSED = {
         "gold is not given and anls needs it; pass it, or a column of your own as quality=",
     ),
     "a group is missing": (
-        {"groups": {"set": ["a", None, "a", "b"]}},
+        {"group": {"set": ["a", None, "a", "b"]}},
         'set is missing in 1 row, row 1, counting from 0; drop it or pass missing="drop"',
     ),
     "a negative weight": (
@@ -245,7 +250,7 @@ REFUSED = {
     ),
     "an unknown normalisation": (
         {"normalise": "lower"},
-        'normalise="lower" is not known; pass "plain" or "squad" or "none"',
+        'normalise="lower" is not known; pass "plain", "squad" or "none"',
     ),
     "an unknown reading of lists": (
         {"lists": "all"},
@@ -272,7 +277,11 @@ def test_malformed_answers_are_refused_in_one_sentence(what):
     assert str(refused.value) == sentence
 
 
-def test_rows_of_files_are_counted_from_1():
-    place = Place(files=(("a.csv", 1), ("b.csv", 3)))
+def test_rows_of_files_are_counted_from_1(tmp_path):
+    lines = zip(GOLD, SAID, [0.9, 0.8, "", 0.5], strict=True)
+    first, *others = [f'"{gold}",{said},{sure}\n' for gold, said, sure in lines]
+    for name, part in (("a.csv", [first]), ("b.csv", others)):
+        (tmp_path / name).write_text("".join(["gold,said,sure\n", *part]))
+    files, columns = [tmp_path / "a.csv", tmp_path / "b.csv"], ("gold", "said", "sure")
     with pytest.raises(BadInput, match=r"in 1 row, row 2 of b\.csv"):
-        take_answers(GOLD, SAID, [0.9, 0.8, None, 0.5], place=place)
+        answer_rows(files, **dict(zip(("gold", "predicted", "confidence"), columns, strict=True)))

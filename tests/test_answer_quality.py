@@ -12,13 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scorewise.answering.quality import (
+    RULES,
     UNANSWERABLE,
-    anls,
+    Rule,
     distances,
-    exact_match,
+    levenshtein_similarity,
     plain,
     squad,
-    token_f1,
 )
 from scorewise.errors import BadInput
 
@@ -30,6 +30,18 @@ WORDS = st.lists(
     min_size=1,
     max_size=6,
 ).map(" ".join)
+
+
+def anls(gold, predicted, threshold=0.5, **how):
+    return Rule(levenshtein_similarity(threshold), "plain").compared(gold, predicted, **how).quality
+
+
+def exact_match(gold, predicted, **how):
+    return RULES["exact"].compared(gold, predicted, **how).quality
+
+
+def token_f1(gold, predicted, **how):
+    return RULES["f1"].compared(gold, predicted, **how).quality
 
 
 def levenshtein(a: str, b: str) -> int:

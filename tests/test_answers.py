@@ -15,8 +15,8 @@ from sklearn import metrics as sk
 import scorewise as sw
 from scorewise import BadInput, Tally
 from scorewise.answering.measures import (
-    ALL,
-    SHOWN,
+    ALL_MEASURES,
+    PAGE_MEASURES,
     Sample,
     overconfidence,
     selective_accuracy,
@@ -118,7 +118,7 @@ qualities = st.lists(
 def test_soft_brier_is_a_loop(rows):
     q, c, w = (np.array(x, float) for x in zip(*rows, strict=True))
     total = sum(wi * (ci - qi) ** 2 for qi, ci, wi in zip(q, c, w, strict=True))
-    assert soft_brier(Sample(q, c, w), 0.95).value == pytest.approx(total / w.sum())
+    assert soft_brier(Sample(q, c, w)).value == pytest.approx(total / w.sum())
 
 
 @settings(max_examples=12)
@@ -126,7 +126,7 @@ def test_soft_brier_is_a_loop(rows):
 def test_order_of_the_answers_does_not_matter(rows):
     q, c, _ = (np.array(x, float) for x in zip(*rows, strict=True))
     forth, back = judged(q, c), judged(q[::-1], c[::-1])
-    assert all(forth[m].value == pytest.approx(back[m].value, nan_ok=True) for m in SHOWN)
+    assert all(forth[m].value == pytest.approx(back[m].value, nan_ok=True) for m in PAGE_MEASURES)
 
 
 @given(qualities)
@@ -145,7 +145,7 @@ def test_values_of_weights_are_those_of_repeated_answers(rows):
     a = judged(q, c, weight=w)
     n = w.astype(int)
     b = judged(np.repeat(q, n), np.repeat(c, n))
-    for name in SHOWN:
+    for name in PAGE_MEASURES:
         if name != "aurc":  # of weights, the expected order within ties is another
             assert a[name].value == pytest.approx(b[name].value, nan_ok=True), name
 
@@ -170,7 +170,7 @@ def test_of_yes_and_no_tau_does_not_matter():
     q, c = soft()
     a = judged(q > 0.5, c)
     for tau in (0.0, 0.3, 0.99):
-        assert all(same(a.at(tau)[name], a[name]) for name in SHOWN)
+        assert all(same(a.at(tau)[name], a[name]) for name in PAGE_MEASURES)
     assert a.curve("ece").tau.tolist() == [0.0]
     assert a.to_dict()["confidences"][0]["over_tau"] == []
 
@@ -208,9 +208,9 @@ def test_a_threshold_that_makes_all_or_none_correct_says_so():
 def test_neighbouring_thresholds_are_computed_once(monkeypatch):
     q, c = soft()
     a, calls = judged(q, c), []
-    real = ALL["ece"]
+    real = ALL_MEASURES["ece"]
     counting = replace(real, function=lambda t, **o: calls.append(t) or real.function(t, **o))
-    monkeypatch.setitem(ALL, "ece", counting)
+    monkeypatch.setitem(ALL_MEASURES, "ece", counting)
     a.curve("ece")
     assert len(calls) == len({(q > tau).sum() for tau in np.arange(20) / 20}) < 20
 
@@ -233,7 +233,7 @@ def test_a_group_is_filtering_first():
         at = (by["model"] == model) & (by["task"] == task)
         alone = judged(q[at], c["stated"][at])
         assert part["stated"].answers == at.sum()
-        assert all(same(part["stated"][name], alone[name]) for name in SHOWN)
+        assert all(same(part["stated"][name], alone[name]) for name in PAGE_MEASURES)
     assert sum(p["stated"].answers for p in a.groups.values()) == len(q)
 
 
@@ -279,7 +279,7 @@ def test_several_confidences_are_to_be_chosen_from():
 
 def test_overconfidence_where_all_are_correct_has_wilsons_interval():
     t = Tally.of([1] * 20, [0.9] * 20, positive=1)
-    e, right = overconfidence(t, 0.95), judged([1] * 20, [0.9] * 20).accuracy
+    e, right = overconfidence(t), judged([1] * 20, [0.9] * 20).accuracy
     assert (e.low, e.high) == pytest.approx((0.9 - 1, 0.9 - right.low))
 
 
@@ -287,7 +287,7 @@ def test_overconfidence_of_many_answers_is_students_of_the_differences():
     rng = np.random.default_rng(0)
     c = rng.random(5000)
     y = rng.random(5000) < c**2
-    e = overconfidence(Tally.of(y, c), 0.9)
+    e = overconfidence(Tally.of(y, c), level=0.9)
     ends = stats.ttest_1samp(c - y, 0).confidence_interval(0.9)
     assert (e.low, e.high) == pytest.approx(tuple(ends), abs=2e-4)
 
@@ -304,7 +304,7 @@ def test_overconfidence_covers_what_is_true():
     hit = 0
     for _ in range(400):
         c = rng.beta(8, 2, 60)
-        e = overconfidence(Tally.of(rng.random(60) < c * 0.8, c, positive=True), 0.95)
+        e = overconfidence(Tally.of(rng.random(60) < c * 0.8, c, positive=True))
         hit += e.low <= 0.16 <= e.high
     assert 0.92 <= hit / 400 <= 0.98
 
@@ -368,7 +368,7 @@ def test_frame_has_a_row_for_each_group_confidence_and_measure():
     q, c, by = grouped()
     a = judged(q, c, by=by, missing="drop")
     frame = a.to_frame()
-    assert len(frame) == len(SHOWN) * (2 + sum(len(part) for part in a.groups.values()))
+    assert len(frame) == len(PAGE_MEASURES) * (2 + sum(len(part) for part in a.groups.values()))
     row = frame.filter(model="a", task="x", confidence="token", name="ece")
     assert row["value"].item() == a.groups["a", "x"]["token"].ece.value
     assert frame["model"][0] is None

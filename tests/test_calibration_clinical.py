@@ -13,7 +13,7 @@ from scorewise import Tally
 from scorewise.curves import smooth_reliability
 from scorewise.displays import ReliabilityDisplay
 from scorewise.measures import e50, e90, ici, oe_ratio
-from scorewise.registry import near
+from scorewise.registry import nearest
 
 mpl.use("agg")
 
@@ -58,7 +58,7 @@ def test_names_of_the_field_are_known():
         "o_e": "oe_ratio", "citl": "calibration_intercept", "eavg": "ici",
         "calibration_in_the_large": "calibration_intercept", "slope": "calibration_slope",
     }.items():  # fmt: skip
-        assert near(word, sw.measures.__dir__()) == name
+        assert nearest(word, sw.measures.__dir__()) == name
 
 
 def test_the_band_holds_the_true_curve_and_is_wider_with_clusters():

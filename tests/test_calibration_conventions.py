@@ -12,7 +12,7 @@ from beside import beside
 from scorewise import ClassTally, Tally
 from scorewise.errors import BadInput
 from scorewise.measures import ece, max_ce, smece
-from scorewise.tallies.probabilities import binned
+from scorewise.statistics.probabilities import binned
 
 netcal = pytest.importorskip("netcal.metrics")
 relplot = pytest.importorskip("relplot")
@@ -209,8 +209,8 @@ def test_equal_width_edges_are_ours_exactly():
     [
         ({"bins": 0}, "bins must be a positive integer, such as 15; got 0"),
         ({"bins": 2.5}, "bins must be a positive integer, such as 15; got 2.5"),
-        ({"binning": "wide"}, 'binning="wide" is not known; pass "width" or "mass" or "value"'),
-        ({"convention": "caret"}, 'convention="caret" is not known; pass "sklearn" or "netcal"'),
+        ({"binning": "wide"}, 'binning="wide" is not known; pass "width", "mass" or "value"'),
+        ({"convention": "caret"}, 'convention="caret" is not known; pass "sklearn", "netcal", '),
         ({"convention": "netcal", "binning": "mass"}, "has bins of equal width; leave out binning"),
         ({"norm": 0.5}, "norm must be a number from 1 up, such as 2; got 0.5"),
         ({"norm": float("nan")}, "norm must be a number from 1 up, such as 2; got nan"),

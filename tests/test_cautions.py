@@ -6,7 +6,7 @@ from dataclasses import replace
 import scorewise as sw
 from scorewise.show import markdown, terminal
 from scorewise.show.document import to_dict, with_cautions
-from scorewise.show.estimates import Estimated, record_of
+from scorewise.show.records import Estimated, record_of
 
 WHY = "3 rows of class 'c'"
 SURE, UNSURE = sw.Estimate(0.5, 0.4, 0.6), sw.Estimate(0.5, 0.2, 0.8, caution=WHY)

@@ -19,12 +19,12 @@ from scorewise import BadInput
 from scorewise.inference.class_resampling import (
     BANDWIDTHS,
     ClassSample,
-    drawn_class_gaps,
+    consistency_class_gaps,
     drawn_labels,
 )
 from scorewise.registry import CLASS_MEASURES
+from scorewise.statistics.probabilities import ProbabilityCells
 from scorewise.tallies import ClassTally
-from scorewise.tallies.probabilities import Chances
 
 OURS = ("classwise_ece", "canonical_ce", "skce", "calibration_gain")
 TOP = ("ece", "max_ce", "ce_l2_debiased", "smece", "ece_sweep")
@@ -210,8 +210,8 @@ def test_drawn_gaps_have_the_covariance_of_the_multinomial():
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
     s = ClassSample(p, np.zeros(50, int), np.full(50, 0.02), 5000)
     noise = 100.0 * (p * (1 - p)).sum(0)  # of a hundred times as many rows
-    cells = Chances(*np.ones((5, 3)), noise)
-    drawn = drawn_class_gaps(
+    cells = ProbabilityCells(*np.ones((5, 3)), noise)
+    drawn = consistency_class_gaps(
         s, np.tile(np.arange(3), (50, 1)), cells, 999, np.random.default_rng(1)
     )
     wanted = 100.0 * (np.diag(p.sum(0)) - p.T @ p)

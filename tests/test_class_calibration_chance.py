@@ -20,7 +20,7 @@ def judged(request):
     rng = np.random.default_rng(request.param)
     tallies = [ClassTally.of(*rows(rng, 300, request.param)) for _ in range(RUNS)]
     few = {"new": lambda *_, **__: 99}
-    with patch("scorewise.inference.class_resampling.replicates", **few):
+    with patch("scorewise.inference.class_resampling.affordable_replicates", **few):
         return {name: [CLASS_MEASURES[name](t) for t in tallies] for name in NAMES}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from class_cases import cases, drawn
 from saved_tallies import edit, flipped
 from scorewise import BadInput, ClassTally, Tally
-from scorewise.tallies.joint import MOST
+from scorewise.tallies.joint import MAX_ROWS
 
 
 @settings(max_examples=30, deadline=None)
@@ -26,11 +26,11 @@ def test_a_stored_tally_comes_back(case, tmp_path_factory):
 
 
 def test_a_sample_comes_back_as_a_sample(tmp_path):
-    t = drawn(5, 2 * MOST, 3).tally
+    t = drawn(5, 2 * MAX_ROWS, 3).tally
     t.save(tmp_path / "t.parquet")
     back = ClassTally.load(tmp_path / "t.parquet").joint
     assert back == t.joint
-    assert (back.total, back.whole) == (2 * MOST, False)
+    assert (back.total, back.whole) == (2 * MAX_ROWS, False)
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path):

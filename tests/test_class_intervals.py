@@ -12,8 +12,8 @@ from class_oracles import CLASS_ORACLES
 from scorewise import ClassTally, Tally
 from scorewise.inference import class_rows
 from scorewise.inference import tables as class_formulas
-from scorewise.inference.ranking import score_limits
-from scorewise.inference.scales import student
+from scorewise.inference.ranking import newcombe_limits
+from scorewise.inference.scales import t_quantile
 from scorewise.inference.shares import wilson
 from scorewise.inference.tables import mean_share
 
@@ -132,7 +132,7 @@ def test_a_sample_of_the_rows_gives_nearly_the_interval_of_all():
     w = np.full(len(c), 1 / len(c))
     for name, influence in INFLUENCES.items():
         added = influence(class_rows.Sample(c.p, c.y, w, w * w, np.arange(3), 3))
-        known = class_rows.spread_of_rows(t, influence)
+        known = class_rows.variance_of_rows(t, influence)
         assert known.variance == pytest.approx((w * w * added * added).sum(), rel=0.05), name
         assert getattr(sm, name)(t).value == pytest.approx(
             CLASS_ORACLES[name](c.y, c.p, None) if name != "hand_till" else _pairs(c), rel=1e-12
@@ -150,7 +150,7 @@ def test_a_sample_does_without_a_rare_class(name):
     added = INFLUENCES[name](class_rows.Sample(c.p, c.y, w, w * w, np.arange(3), 3))
     e = getattr(sm, name)(c.tally)
     known = ((w * added) ** 2).sum() / (e.value * (1 - e.value)) ** 2
-    seen = ((logit(e.high) - logit(e.value)) / student(0.95, (c.y == 2).sum() - 1)) ** 2
+    seen = ((logit(e.high) - logit(e.value)) / t_quantile(0.95, (c.y == 2).sum() - 1)) ** 2
     # few rows of a class do not show their variance, which is taken from all classes or from its rows
     assert 0.9 < seen / known < (1.1 if name == "macro_auroc" else 4)
 
@@ -206,7 +206,7 @@ def test_losses_have_the_interval_of_a_mean_where_one_class_occurs():
     p = np.random.default_rng(0).dirichlet([3, 1, 1], 40)
     e = sm.log_loss(ClassTally.of(np.zeros(40, int), p))
     loss = -np.log(p[:, 0])
-    reach = student(0.95, 39) * loss.std(ddof=1) / 40**0.5 / loss.mean()
+    reach = t_quantile(0.95, 39) * loss.std(ddof=1) / 40**0.5 / loss.mean()
     ends = loss.mean() * np.exp([-reach, reach])
     assert (e.value, e.low, e.high) == pytest.approx((loss.mean(), *ends), rel=1e-9)
 
@@ -232,4 +232,4 @@ def test_perfect_order_and_decisions_keep_an_interval():
         assert 0.6 < e.low < 0.99
     e = sm.macro_auroc(t)
     assert e.method == "Newcombe, 3 classes"
-    assert (e.low, e.high) == score_limits(1.0, 15, 15, 0.95)
+    assert (e.low, e.high) == newcombe_limits(1.0, 15, 15, 0.95)

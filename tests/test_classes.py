@@ -17,8 +17,8 @@ import scorewise as sw
 import scorewise.measures as sm
 from class_cases import Case, cases, drawn, shards
 from scorewise import BadInput, ClassTally, Tally
-from scorewise.columns.classes import take_classes
-from scorewise.tallies.joint import MOST, Joint
+from scorewise.columns.classes import class_rows
+from scorewise.tallies.joint import MAX_ROWS, Joint
 from scorewise.tallies.losses import CLASS_LOSSES
 
 tries = settings(max_examples=60, deadline=None)
@@ -172,14 +172,14 @@ def test_merging_refuses_other_classes_and_other_kinds():
 
 
 def test_samples_of_parts_merge_to_the_sample_of_the_whole():
-    c = drawn(4, 3 * MOST, 3)
+    c = drawn(4, 3 * MAX_ROWS, 3)
     whole = c.tally.joint
-    assert (len(whole.y), whole.whole, whole.total) == (MOST, False, 3 * MOST)
+    assert (len(whole.y), whole.whole, whole.total) == (MAX_ROWS, False, 3 * MAX_ROWS)
     parts = [c.rows(slice(i, None, 5)).tally.joint for i in range(5)]
     assert reduce(operator.add, parts) == whole
     # a sample is like the whole: class shares within four standard errors
-    share = np.bincount(whole.y) / MOST
-    np.testing.assert_allclose(share, np.bincount(c.y) / len(c), atol=4 * (0.25 / MOST) ** 0.5)
+    share = np.bincount(whole.y) / MAX_ROWS
+    np.testing.assert_allclose(share, np.bincount(c.y) / len(c), atol=4 * (0.25 / MAX_ROWS) ** 0.5)
 
 
 def test_equal_rows_are_kept_once_in_the_sample():
@@ -253,7 +253,7 @@ def test_missing_rows_are_dropped_when_asked_for():
 
 
 def test_rows_may_miss_one_by_a_hundredth_and_are_used_as_given():
-    rows = take_classes([0], [[0.5, 0.3, 0.205]], classes=range(3))
+    rows = class_rows(None, label=[0], score=[[0.5, 0.3, 0.205]], classes=range(3))
     assert rows.scores.tolist() == [[0.5, 0.3, 0.205]]
 
 

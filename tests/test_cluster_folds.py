@@ -9,8 +9,9 @@ from scipy.special import ndtr
 
 import scorewise as sw
 from scorewise.cli import run
-from scorewise.columns import take
-from scorewise.inference.clusters import cluster_gap, deal_clusters, fold_cells
+from scorewise.columns import binary_rows
+from scorewise.inference.folds import deal_clusters, fold_cells
+from scorewise.inference.means import cluster_difference
 
 
 def games(seed, number=401, moments=24):
@@ -74,7 +75,7 @@ def test_the_gain_is_the_t_interval_of_sums_by_cluster():
     gap = rng.normal(size=500) + rng.normal(size=40)[cluster]
     known = {"groups": cluster, "use_correction": False}
     fit = api.OLS(gap, np.ones(500)).fit(cov_type="cluster", cov_kwds=known, use_t=True)
-    found = cluster_gap(gap, np.ones(500), cluster, 0.95)
+    found = cluster_difference(gap, np.ones(500), cluster, 0.95)
     half = (found.high - found.low) / 2
     from scipy import stats
 
@@ -88,7 +89,9 @@ def test_clusters_stay_whole_and_weights_are_kept():
     fold = deal_clusters(game, 5, 0)
     assert all(len(set(fold[game == g])) == 1 for g in range(30))
     assert np.bincount(fold[::5]).tolist() == [6] * 5
-    rows = take(y, {"score": p}, weight=np.linspace(1, 2, len(y)), cluster=game)
+    rows = binary_rows(
+        None, label=y, score={"score": p}, weight=np.linspace(1, 2, len(y)), cluster=game
+    )
     t = sw.Tally.of_rows(rows, "score")
     dealt = fold_cells(rows, t, np.arange(len(t.score)), fold)
     assert dealt.weight.sum(1)[1] == pytest.approx(t.pos)

@@ -15,7 +15,7 @@ from beside import beside, predictions
 from schemas import check_described
 from scorewise.cli import run
 from scorewise.cli.demo import screening_csv
-from scorewise.inference.paired import holm, joint_areas, mcnemar, rows_needed
+from scorewise.inference.differences import holm, joint_areas, mcnemar, rows_needed
 from scorewise.show.document import schema
 
 LONG = ["--label", "y", "--score", "p"]

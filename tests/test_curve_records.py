@@ -11,11 +11,11 @@ from scorewise.curves import operating, precision_recall, reliability, roc
 from scorewise.curves.density import Density
 from scorewise.curves.operating import operating_points
 from scorewise.curves.smroc import smooth_roc
-from scorewise.evaluation.curve_records import CurvesRecord
+from scorewise.evaluation.curves import CurvesRecord
 from scorewise.measures.order import auroc
 from scorewise.show.document import to_dict
+from scorewise.statistics.smroc import midpoint
 from scorewise.tallies import Tally
-from scorewise.tallies.smroc import midpoint
 
 
 def simulated(n, shift=-1.0, ties=None, weights=False, seed=0):
@@ -54,7 +54,7 @@ def test_no_point_of_the_whole_curves_is_farther_from_the_drawn_ones_than_stated
     y, p, w = simulated(**case)
     t = Tally.of(y, p, weight=w)
     points = operating_points(t, 0.5)
-    assert len(points.cells) <= operating.MOST
+    assert len(points.cells) <= operating.MAX_POINTS
     tpr, fpr = points.tp / t.positives, points.fp / t.negatives
     with np.errstate(invalid="ignore"):
         precision = np.where(points.tp + points.fp > 0, points.tp / (points.tp + points.fp), 1.0)
@@ -63,7 +63,7 @@ def test_no_point_of_the_whole_curves_is_farther_from_the_drawn_ones_than_stated
         whole = type("Curve", (), {"x": curve.x[some], "y": curve.y[some]})
         assert farthest(whole, x, height) <= points.error + 1e-9
     assert points.error < 0.02
-    assert (points.error > 0) == (len(t.score) >= operating.MOST)
+    assert (points.error > 0) == (len(t.score) >= operating.MAX_POINTS)
 
 
 def test_the_stated_error_is_the_largest_deviation_where_all_cuts_are_seen():

@@ -11,8 +11,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from scorewise import Tally
 from scorewise.curves import best_cut, hull, precision_recall, roc, thresholds
-from scorewise.tallies.formulas import DECISIONS
-from scorewise.tallies.sorting import add_runs
+from scorewise.statistics.formulas import DECISIONS
+from scorewise.tallies.runs import add_runs
 
 seeds = pytest.mark.parametrize("seed", range(25))
 
@@ -95,7 +95,7 @@ def test_a_hull_that_takes_many_passes_is_isotonic_regression_too():
 def test_hull_is_isotonic_regression(seed):
     y, s, w = rows(seed)
     t = Tally.of(y, s, weight=w)
-    start = hull.pooled(t)
+    start = hull.pav_blocks_of(t)
     neg, pos = add_runs(t.neg, start), add_runs(t.pos, start)
     fitted = np.repeat(pos / (neg + pos), np.diff(start, append=len(t.score)))
     peer = IsotonicRegression().fit(s, y.astype(float), sample_weight=w)
@@ -108,7 +108,7 @@ def test_hull_in_parts_is_the_hull_of_all():
     y = rng.random(150_000) < s
     t = Tally.of(y, s)
     whole = isotonic_regression(t.pos / (t.neg + t.pos), weights=t.neg + t.pos).blocks
-    np.testing.assert_array_equal(hull.pooled(t), whole[:-1])
+    np.testing.assert_array_equal(hull.pav_blocks_of(t), whole[:-1])
 
 
 @seeds

@@ -13,7 +13,7 @@ from statsmodels.nonparametric.kde import KDEUnivariate
 import scorewise as sw
 from density_cases import normals, two_peaks
 from scorewise import BadInput, Density, Tally
-from scorewise.tallies.kernels import KERNELS
+from scorewise.statistics.kernels import KERNELS
 
 # half-widths of the kernels on [-1, 1], as a share of their standard deviations
 HALF = {
@@ -249,7 +249,7 @@ def test_a_class_of_equal_scores_has_a_density():
         ([0.1, 0.2], {"bandwidth": "best"}, "bandwidth='best' is not known; pass \"isj\""),
         ([1e6, 1e6 + 2], {"bandwidth": 1e-6}, "the bandwidth 1e-06 is too narrow"),
         ([0.1, 0.2], {"bandwidth": 3.0, "support": (0, 1)}, "wider than the support from 0 to 1"),
-        ([0.1, 0.2], {"kernel": "box"}, 'kernel="box" is not known; pass "gaussian" or'),
+        ([0.1, 0.2], {"kernel": "box"}, 'kernel="box" is not known; pass "gaussian", '),
         ([0.1, 1.2, 1.3], {"support": (0, 1)}, r"outside the support \[0, 1\] in 2 rows, first"),
         ([0.1, 0.2], {"support": (1, 0)}, "is empty; pass"),
         ([0.1, 0.2], {"support": (0, 1, 2)}, "is not a pair"),

@@ -10,8 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from scorewise import Density, Tally
 from scorewise.curves.hull import calibrated
 from scorewise.curves.smroc import segments, smooth_roc
-from scorewise.inference.scales import mean_score
-from scorewise.tallies.smroc import kernel_widths, midpoint
+from scorewise.inference.means import mean_score
+from scorewise.statistics.smroc import kernel_widths, midpoint
 
 seeds = pytest.mark.parametrize("seed", range(10))
 

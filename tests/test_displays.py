@@ -20,7 +20,7 @@ from scorewise import BadInput, Tally, displays
 from scorewise.colours import BLUE, ORANGE, VERMILION
 from scorewise.curves import roc
 from scorewise.curves.smroc import sensitivity
-from scorewise.tallies.smroc import midpoint
+from scorewise.statistics.smroc import midpoint
 from scorewise.weighted_roc import SmRocs
 
 SIX = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
@@ -299,7 +299,7 @@ def test_tolerance_and_pairs_of_raters():
 @pytest.mark.parametrize(
     ("raters", "said"),
     [
-        ({"a": ([1], [0.5])}, "1 raters were given"),
+        ({"a": ([1], [0.5])}, "at least two raters by name"),
         ({"a": ([1, 0], [0.5, 0.1]), "b": ([1], [0.5])}, "decision of a has 2 rows and decision"),
         ({"a": ([1, 0], [0.5, 0.1]), "b": ([1, None], [0.5, 0.2])}, "decision of b is missing"),
         ({"a": ([1, 0], [0.5, 0.1]), "b": ([1, 0], [0.5])}, "score of b has 1"),

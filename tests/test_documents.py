@@ -9,7 +9,7 @@ import pytest
 
 from schemas import check_described, short
 from scorewise import BadInput
-from scorewise.show.document import CONSTANT, DOCUMENTS, document_type, from_dict, schema, to_dict
+from scorewise.show.document import DOCUMENTS, OPTIONAL, document_type, from_dict, schema, to_dict
 
 GOLDEN = Path(__file__).parent / "golden"
 WRITTEN = [command for command in DOCUMENTS if (GOLDEN / f"{command}.json").exists()]
@@ -81,4 +81,4 @@ def test_unknown_absent_and_wrong_fields_are_refused(command):
             refused(doc)
             doc = copy.deepcopy(whole)
             del at(doc, path)[key]
-            refused(doc, read=key not in CONSTANT)
+            refused(doc, read=key not in OPTIONAL)

@@ -18,11 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorewise import BadInput
-from scorewise.columns import Place, binary_rows, read, take
-from scorewise.columns.binary import rows_of
+from scorewise.columns import Place, binary_rows, read
+from scorewise.columns.rows import rows_of
 from scorewise.columns.vectors import Coded, Numbers, vector
 
 nan, inf = float("nan"), float("inf")
+
+
+def take(labels, scores, **options):
+    return binary_rows(None, label=labels, score=scores, **options)
+
 
 FULL = {
     "list": [0.25, 0.5, 1.0],
@@ -177,7 +182,7 @@ REFUSED = [
     (Y, {"label": P[:3]}, {}, "label has 4 rows and label has 3; they have to match row by row"),
     (Y, {}, {}, "no scores were given; pass at least one column of scores"),
     (Y, {"p": P}, {"kind": "prob"},
-     'kind="prob" is not known; pass "probability" or "logit" or "score"'),
+     'kind="prob" is not known; pass "probability", "logit" or "score"'),
     (Y, {"p": P}, {"missing": "skip"},
      'missing="skip" is not known; pass "refuse" or "drop"'),
     (Y, {"p": [0.1, nan, nan, 0]}, {},
@@ -344,7 +349,7 @@ def test_the_door_imports_no_other_library():
     heavy = "{'pandas', 'polars', 'pyarrow', 'torch', 'narwhals', 'scipy'}"
     code = (
         "import sys, scorewise.columns;"
-        "scorewise.columns.take(['a', 'b'], {'p': [1, 2]});"
+        "scorewise.columns.binary_rows(None, label=['a', 'b'], score={'p': [1, 2]});"
         f"print(sorted({heavy} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

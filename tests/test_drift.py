@@ -17,7 +17,7 @@ from scorewise.curves.thresholds import Curve, distance
 from scorewise.drifting import measures
 from scorewise.drifting import split as thinning
 from scorewise.drifting.split import pool, split
-from scorewise.tallies.smroc import cell_climbs, midpoint
+from scorewise.statistics.smroc import cell_climbs, midpoint
 from strategies import cases
 
 FAST = {"replicates": 99}
@@ -262,7 +262,7 @@ def test_pooled_cells_keep_mass_and_order():
 def test_very_many_scores_are_tied_on_small_cells(monkeypatch):
     a, b = tally(1, 20_000), tally(2, 10_000, shift=0.2)
     exact = values(found(a, b))
-    monkeypatch.setattr(thinning, "MANY", 1 << 12)
+    monkeypatch.setattr(thinning, "MAX_SCORES", 1 << 12)
     thin = found(a, b)
     assert len(thinning.thinned(a, b)[0].score) < 3000
     for name, value in values(thin).items():

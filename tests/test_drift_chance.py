@@ -6,9 +6,8 @@ from scipy.stats import kstest, permutation_test, rankdata
 
 import scorewise as sw
 from drift_cases import draw, tally
-from scorewise.drifting.changes import dealt
 from scorewise.drifting.measures import strata
-from scorewise.drifting.split import split
+from scorewise.drifting.split import permuted, split
 
 
 def rows(*samples):
@@ -136,7 +135,7 @@ def test_dealing_out_keeps_the_rows(held, n):
     x = split(tally(1, n, digits=2), tally(2, n, digits=2, prevalence=0.4))
     if held == "score":
         x = strata(x)
-    drawn = dealt(x, held, 5, np.random.default_rng(0))
+    drawn = permuted(x, held, 5, np.random.default_rng(0))
     assert (drawn.weight.sum(0) == x.weight.sum(0)[:, None]).all()
     assert (drawn.weight >= 0).all()
     assert (drawn.rows[0].sum(-1) == n).all()

@@ -8,9 +8,11 @@ import pytest
 from scipy import stats
 
 import scorewise as sw
-from scorewise.columns import take
+from scorewise.columns import binary_rows
 from scorewise.estimate import Estimate
-from scorewise.inference.effects import dealt, effects, left_out, paired, together
+from scorewise.inference.correlation import correlation_of_models
+from scorewise.inference.differences import mover_difference
+from scorewise.inference.influence import deal_groups, left_out, row_influence
 from scorewise.registry import MEASURES
 from scorewise.tallies import Tally
 
@@ -26,7 +28,9 @@ def rows_of(n=120, seed=3, scale=1.2):
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.4
     s = 1 / (1 + np.exp(-(rng.normal(size=n) + scale * y - 0.5)))
-    return take(y, {"p": s.round(2)}, weight=rng.random(n) + 0.5, positive=True)
+    return binary_rows(
+        None, label=y, score={"p": s.round(2)}, weight=rng.random(n) + 0.5, positive=True
+    )
 
 
 def value(m, rows, name="p"):
@@ -37,7 +41,7 @@ def value(m, rows, name="p"):
 def known():
     rows = rows_of()
     t = Tally.of_rows(rows, "p")
-    return [m.name for m in MEASURES.values() if effects(m, rows, t, SETTINGS) is not None]
+    return [m.name for m in MEASURES.values() if row_influence(m, rows, t, SETTINGS) is not None]
 
 
 @pytest.mark.usefixtures("few_draws")
@@ -45,7 +49,7 @@ def known():
 def test_effects_are_the_slopes_along_weights(name):
     m, rows = MEASURES[name], rows_of(300 if name in ABOUT else 120)
     some = range(0, len(rows), 3)
-    found, slopes = effects(m, rows, Tally.of_rows(rows, "p"), SETTINGS)[some], []
+    found, slopes = row_influence(m, rows, Tally.of_rows(rows, "p"), SETTINGS)[some], []
     for i in some:
         ends = []
         for move in (1e-4, -1e-4):
@@ -63,7 +67,7 @@ def test_effects_are_the_slopes_along_weights(name):
 @pytest.mark.parametrize("name", [m.name for m in MEASURES.values() if m.replicated])
 def test_values_of_replicates_are_those_without_a_group(name):
     m, rows = MEASURES[name], rows_of(400)
-    group = dealt(rows)
+    group = deal_groups(rows)
     quick = left_out(m, rows, "p", SETTINGS, group)
     slow = left_out(replace(m, replicated=None), rows, "p", SETTINGS, group)
     assert np.ptp(slow) > 0
@@ -78,14 +82,14 @@ def test_every_measure_but_tests_and_what_models_share_has_effects_or_groups():
 
 def test_no_correlation_adds_variances():
     first, second = Estimate(0.8, 0.7, 0.9), Estimate(0.6, 0.5, 0.7)
-    d = paired(first, second, 0.0, 0.95)
+    d = mover_difference(first, second, 0.0, 0.95)
     assert (d.value, d.low, d.high) == pytest.approx(
         (0.2, 0.2 - math.hypot(0.1, 0.1), 0.2 + math.hypot(0.1, 0.1))
     )
     assert d.p == pytest.approx(
         2 * stats.norm.sf(0.2 / (math.hypot(0.1, 0.1) / stats.norm.ppf(0.975)))
     )
-    assert paired(first, second, 1.0, 0.95).low == pytest.approx(0.2)
+    assert mover_difference(first, second, 1.0, 0.95).low == pytest.approx(0.2)
 
 
 def test_the_difference_of_paired_shares_is_newcombe_s():
@@ -94,12 +98,11 @@ def test_the_difference_of_paired_shares_is_newcombe_s():
     y = np.ones(50, bool)
     a = np.repeat([1.0, 1.0, 0.0, 0.0], [both, first, second, none])
     b = np.repeat([1.0, 0.0, 1.0, 0.0], [both, first, second, none])
-    rows = take(
-        np.append(y, False), {"a": np.append(a, 0.0), "b": np.append(b, 0.0)}, positive=True
-    )
+    scores = {"a": np.append(a, 0.0), "b": np.append(b, 0.0)}
+    rows = binary_rows(None, label=np.append(y, False), score=scores, positive=True)
     tallies = [Tally.of_rows(rows, name) for name in "ab"]
     phi = np.corrcoef(a, b)[0, 1]
-    assert together(MEASURES["sensitivity"], rows, tallies, SETTINGS) == pytest.approx(
+    assert correlation_of_models(MEASURES["sensitivity"], rows, tallies, SETTINGS) == pytest.approx(
         phi, abs=1e-6
     )
     c = sw.compare(rows.y, {"a": rows.scores["a"], "b": rows.scores["b"]}, positive=True)
@@ -145,10 +148,10 @@ def two_models(rng, n, shared):
 def test_groups_left_out_stand_in_for_effects():
     """How two models vary together, by groups of rows left out, is about what effects say."""
     y, scores = two_models(np.random.default_rng(0), 600, 0.8)
-    rows = take(y, scores, positive=True)
+    rows = binary_rows(None, label=y, score=scores, positive=True)
     tallies = [Tally.of_rows(rows, name) for name in "ab"]
     m = MEASURES["auroc"]
-    by_effects = together(m, rows, tallies, SETTINGS)
-    by_groups = together(replace(m, name="another"), rows, tallies, SETTINGS)
+    by_effects = correlation_of_models(m, rows, tallies, SETTINGS)
+    by_groups = correlation_of_models(replace(m, name="another"), rows, tallies, SETTINGS)
     assert by_groups == pytest.approx(by_effects, abs=0.25)
     assert 0.4 < by_effects < 0.95

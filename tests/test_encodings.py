@@ -253,7 +253,7 @@ def test_a_large_copy_is_a_file_and_not_in_memory(monkeypatch):
             Path(name), name, "csv", packed=name.endswith("gz"), encoding="latin-1"
         )
         assert not isinstance(source, bytes | Path)
-        found = binary_rows(name, label="y", score="p", ids="who", encoding="latin-1")
+        found = binary_rows(name, label="y", score="p", id="who", encoding="latin-1")
         assert found.ids.to_list()[-1] == "è499"
         want = pl.read_csv(rows.encode())["p"].to_numpy()
         assert np.array_equal(found.scores["p"], want)

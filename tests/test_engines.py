@@ -15,7 +15,7 @@ import pytest
 import scorewise as sw
 from scorewise.engines import arithmetic, tallying
 from scorewise.tallies.coarse import cell_of, probability_edges
-from scorewise.tallies.losses import LOSSES, charge
+from scorewise.tallies.losses import LOSSES, score_loss
 
 pytestmark = [
     # of PySpark on pandas 3, and of Dask on its own future
@@ -226,7 +226,9 @@ def test_keys_tell_all_cells_apart():
     assert (np.ldexp(made["a"].to_numpy(), -made["scale"].to_numpy()) == s).all()
     _refines(made, cell_of(s, "probability"))
     for loss in ("brier", "spherical", "log"):
-        charged = np.where(y == 1, *(charge(s, "probability", loss, up) for up in (True, False)))
+        charged = np.where(
+            y == 1, *(score_loss(s, "probability", loss, up) for up in (True, False))
+        )
         known = np.isfinite(charged)
         # numpy's log(1 - s) of scores that are not small has errors of its own
         assert np.allclose(made[loss].to_numpy()[known], charged[known], rtol=1e-13, atol=2e-16)

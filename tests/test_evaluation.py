@@ -20,7 +20,7 @@ import torch
 import scorewise as sw
 import scorewise.measures  # which fills the registers
 from scorewise.cli import run
-from scorewise.registry import ALSO, MEASURES, Measure, near
+from scorewise.registry import MEASURES, SYNONYMS, Measure, nearest
 from scorewise.show.document import schema as document_schema
 from view_documents import names
 
@@ -498,10 +498,10 @@ def test_the_nearest_measure_is_named(asked, meant):
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_other_name_of_the_field_means_a_measure(name):
-    for other in ALSO.get(name, "").split():
+    for other in SYNONYMS.get(name, "").split():
         assert other not in MEASURES
-        assert near(other, MEASURES) in MEASURES
-        assert near(other, [name]) == name
+        assert nearest(other, MEASURES) in MEASURES
+        assert nearest(other, [name]) == name
 
 
 def test_functions_of_measures_can_be_pickled():
@@ -541,8 +541,8 @@ def test_measures_on_threads_are_those_made_one_by_one(monkeypatch, computed):
     alone = sw.evaluate(y, p)
     one_by_one = {name: alone[name] for name in alone}
     computed.clear()
-    monkeypatch.setattr("scorewise.evaluation.models.MANY", 0)
-    monkeypatch.setattr("scorewise.tallies.sorting._threads", lambda: 2)
+    monkeypatch.setattr("scorewise.evaluation.result.MIN_ROWS_ON_THREADS", 0)
+    monkeypatch.setattr("scorewise.computing.threads", lambda: 2)
     assert str(dict(sw.evaluate(y, p).items())) == str(one_by_one)
     assert sorted(computed) == sorted(MEASURES)  # each once
 
@@ -555,3 +555,12 @@ def test_intercept_of_coarse_logits_far_out():
     joined = sw.measures.calibration_intercept(t.coarsen("relative"))
     assert exact.defined
     assert joined.value == pytest.approx(exact.value, abs=joined.bound + 1e-9)
+
+
+def test_few_rows_whose_classes_are_apart_have_a_screen_without_warnings():
+    assert "underconfident" in str(sw.evaluate([0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8]))
+
+
+def test_names_of_columns_are_refused_beside_columns():
+    with pytest.raises(sw.BadInput, match=r"^label= belongs to files and frames, but labels"):
+        sw.evaluate([0, 1], [0.1, 0.9], label="y")

@@ -11,8 +11,8 @@ import scorewise as sw
 from scorewise import Confusion, Tally
 from scorewise import measures as m
 from scorewise.inference import logistic
+from scorewise.statistics.smroc import midpoint
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.smroc import midpoint
 
 
 @pytest.mark.parametrize(

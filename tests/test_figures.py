@@ -13,9 +13,8 @@ import scorewise as sw
 from scorewise import BadInput
 from scorewise.cli import run
 from scorewise.cli.demo import screening_csv
-from scorewise.evaluation.curve_records import CurvesRecord
-from scorewise.figures import DRAWN, figures_of
-from scorewise.figures.files import saved_figures
+from scorewise.evaluation.curves import CurvesRecord
+from scorewise.figures import DRAWN, figures_of, saved_figures
 from scorewise.figures.scale import Scale, step, tick_texts, ticks
 from scorewise.figures.svg import fitted, path, width
 from scorewise.show.document import DOCUMENTS, document_type, from_dict, to_dict
@@ -483,7 +482,7 @@ def test_figures_are_written_into_a_folder(screening, tmp_path, capsys, monkeypa
         assert ElementTree.parse(file).getroot().tag == f"{SVG}svg"
     for file in folder.glob("*.png"):
         assert file.read_bytes().startswith(b"\x89PNG")
-    monkeypatch.setattr("scorewise.figures.files.has_png", lambda: False)
+    monkeypatch.setattr("scorewise.figures.has_png", lambda: False)
     assert run([*command, "--figures", str(tmp_path / "plain")]) == 0
     assert {p.suffix for p in (tmp_path / "plain").iterdir()} == {".svg"}
 

@@ -15,8 +15,8 @@ import pytest
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.columns import binary_rows, decoding, paths, streaming
-from scorewise.columns.csv_files import in_batches
 from scorewise.columns.paths import matches
+from scorewise.columns.tables import in_batches
 
 CSV = b"y,p\n1,0.5\n0,0.25\n"
 

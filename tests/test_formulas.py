@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
-from scorewise.tallies import formulas
-from scorewise.tallies.smroc import climbs
+from scorewise.statistics import formulas
+from scorewise.statistics.smroc import climbs
 
 
 def drawn(cells, *replicates, seed=0):

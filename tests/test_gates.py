@@ -15,7 +15,7 @@ import scorewise as sw
 from schemas import check_described
 from scorewise.cli import run
 from scorewise.estimate import Estimate
-from scorewise.gating.requirements import judged, parsed
+from scorewise.gating.requirements import decide, parsed
 from scorewise.show.document import schema
 
 
@@ -67,10 +67,10 @@ def test_requirements_read_as_written(text, wanted):
 def test_the_whole_interval_decides(low, value, high, outcomes):
     terms = ("auroc", "auroc.low", "auroc.high", "auroc.value")
     e = Estimate(value, low, high)
-    assert [judged(parsed(f"{t} >= 0.8")[0], e, 10).outcome for t in terms] == outcomes.split()
+    assert [decide(parsed(f"{t} >= 0.8")[0], e, 10).outcome for t in terms] == outcomes.split()
     turned = Estimate(1 - value, 1 - high, 1 - low)  # the same with all signs changed
     terms = ("ece", "ece.high", "ece.low", "ece.value")
-    assert [judged(parsed(f"{t} <= 0.2")[0], turned, 10).outcome for t in terms] == outcomes.split()
+    assert [decide(parsed(f"{t} <= 0.2")[0], turned, 10).outcome for t in terms] == outcomes.split()
 
 
 def test_rows_needed_tell_when_they_come():
@@ -195,7 +195,7 @@ def test_requirements_of_all_rows_stand_before_those_of_groups():
 
 def test_a_group_fails_beyond_what_many_groups_show_by_chance():
     e, rule = Estimate(0.75, 0.71, 0.79), parsed("every site: recall >= 0.8")[0]
-    assert [judged(rule, e, 500, n).outcome for n in (1, 2, 40)] == ["fail", "fail", "inconclusive"]
+    assert [decide(rule, e, 500, n).outcome for n in (1, 2, 40)] == ["fail", "fail", "inconclusive"]
 
 
 def test_rows_needed_of_a_group_allow_for_the_other_groups():
@@ -443,6 +443,15 @@ def test_bad_calls_are_refused(call, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sw.BadInput, match=sentence):
         call()
+
+
+def test_decisions_at_another_threshold_than_those_of_a_saved_result_are_refused(tmp_path):
+    path = tmp_path / "old.json"
+    path.write_text(sw.evaluate(NEW, **HOW).to_json())
+    require = f"recall.delta >= -0.5 vs {path}"
+    assert sw.gate(NEW, **HOW, require=require).outcome == "pass"
+    with pytest.raises(sw.BadInput, match=r"old.json has decisions at 0.5, not at 0.3"):
+        sw.gate(NEW, **HOW, require=require, threshold=0.3)
 
 
 def test_a_perfect_score_takes_35_of_35():

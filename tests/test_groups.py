@@ -145,13 +145,11 @@ def test_fairlearns_metric_frame() -> None:
 
 
 def test_without_differences_a_worse_group_is_rarely_claimed() -> None:
-    from scorewise.evaluation.groups import group_claims
-
     claimed = 0
     for seed in range(40):
         y, s, g = _sample(800, 8, seed=1000 + seed)
         e: Any = sw.evaluate(y, s, by=g)
-        claimed += any(c.finding != "not told apart" for c in group_claims(e.groups, 0.95))
+        claimed += any(c.finding != "not told apart" for c in e.groups.claims())
     assert claimed <= 4  # of 40 at 5 %: more than 4 has a chance of 5 %
 
 
@@ -310,8 +308,16 @@ def test_on_the_command_line(tmp_path: Any, capsys: Any) -> None:
 
 def _fairlearn(y: Any, s: Any, by: Any, threshold: float) -> dict[str, dict[str, float]]:
     from fairlearn.metrics import MetricFrame, count, false_positive_rate, selection_rate
-    from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
-    from sklearn.metrics import roc_auc_score as auc
+    from sklearn.metrics import (
+        accuracy_score,
+        f1_score,
+        precision_score,
+        recall_score,
+        roc_auc_score,
+    )
+
+    def auc(y: Any, s: Any) -> float:
+        return float(roc_auc_score(y, s)) if len(np.unique(y)) > 1 else np.nan
 
     decided = {
         "sensitivity": recall_score,

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 import scorewise as sw
-from scorewise.answering.groups import MEASURES
+from scorewise.answering.result import GROUP_MEASURES
 from scorewise.cli import run
 
 
@@ -40,7 +40,7 @@ def test_values_rest_and_differences_are_those_of_the_rows(weights: bool) -> Non
             judged(right[i], sure[i], weight=None if w is None else w[i]) for i in (at, ~at)
         )
         assert (group.rows, group.positives) == (at.sum(), None)
-        assert [m.name for m in group.measures] == list(MEASURES)
+        assert [m.name for m in group.measures] == list(GROUP_MEASURES)
         for m in group.measures:
             e = mine[m.name]
             assert_allclose([m.value, m.low, m.high], [e.value, e.low, e.high])
@@ -101,7 +101,7 @@ def test_clusters_of_copies_are_single_answers() -> None:
         judged(right[i], sure[i], by=g[i], cluster=c).document().groups[0]
         for i, c in ((slice(None), None), (again, again), (again, None))
     )
-    for k, name in enumerate(MEASURES):
+    for k, name in enumerate(GROUP_MEASURES):
         if name == "ece":
             continue
         fair, wide, narrow = (r.groups[0].measures[k] for r in (once, copies, naive))

@@ -181,8 +181,11 @@ def test_small_groups_several_columns_and_one_category() -> None:
         ({"by": ["site", "site"]}, "column 'site' is given twice as group; name each once"),
         ({"by": "one"}, "all rows are in one group by 'one', 'x'; name a column of two or more"),
         ({"by": "gap"}, "gap is missing in 1 row, row 0, counting from 0; give each item one"),
-        ({"by": [1, 2]}, "by= is the name of a column where ratings are in a file or a frame"),
-        ({"cluster": [1, 2]}, "cluster= is the name of a column where ratings are in a file"),
+        ({"by": [1, 2]}, "group was given as values, but rows are read from a file or frame; name"),
+        (
+            {"cluster": [1, 2]},
+            "cluster was given as values, but rows are read from a file or frame",
+        ),
         ({"cluster": "one"}, "one is the same in all 60 rows; intervals need two or more clusters"),
         ({"cluster": "gap"}, "gap is missing in 1 row, row 0, counting from 0; give each item one"),
         ({"cluster": "site", "interval": "bootstrap"}, "resamples single items; with cluster="),
@@ -234,3 +237,16 @@ def test_pandalm_by_pair_and_by_task() -> None:
     alone, wide = (sw.judge(path, **names, cluster=c).judges["gpt35"].kappa for c in (None, "task"))
     assert wide.value == alone.value
     assert 1.5 < (wide.high - wide.low) / (alone.high - alone.low) < 2.2
+
+
+def test_clusters_that_the_judge_left_out_do_not_count() -> None:
+    people = {"ann": ["A", "B"] * 30, "bob": ["A", "B", "B"] * 20}
+    verdicts = ["A", "B", "B", "B"] * 10
+    cluster = [k // 8 for k in range(60)]
+    first = sw.judge(people, {"m": [None] * 20 + verdicts}, cluster=cluster).judges["m"]
+    few = {name: given[20:] for name, given in people.items()}
+    alone = sw.judge(few, {"m": verdicts}, cluster=cluster[20:]).judges["m"]
+    for name in ("accuracy", "kappa"):
+        got, want = getattr(first, name), getattr(alone, name)
+        assert (got.low, got.high, got.method) == (want.low, want.high, want.method)
+        assert "by cluster" in got.method

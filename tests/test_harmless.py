@@ -183,12 +183,12 @@ def test_what_python_prints_shows_escapes(file):
 
 
 def test_a_traceback_for_debugging_shows_escapes(monkeypatch, capsys):
-    from scorewise.cli import output
+    from scorewise.cli import command
 
     def fail(*_):
         raise RuntimeError(EVIL)
 
-    monkeypatch.setattr(output, "check_outputs", fail)
+    monkeypatch.setattr(command, "check_outputs", fail)
     monkeypatch.setenv("SCOREWISE_DEBUG", "1")
     assert run(["evaluate", "a.csv"]) == 70
     err = capsys.readouterr().err

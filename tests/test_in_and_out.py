@@ -207,7 +207,7 @@ def test_frames_keep_their_names(kind):
             lambda: in_and_out(Novel(), X, Y, level=1),
             "level must lie between 0 and 1, such as 0.95; got 1",
         ),
-        (lambda: at_radius(X, -1), "radius is -1"),
+        (lambda: at_radius(X, -1), "radius must be a number from 0 up, such as 5; got -1"),
         (lambda: at_radius([1, 2], 1), "must have rows and columns"),
         (lambda: at_radius(np.full((3, 2), np.inf), 1), "infinite in 3 rows"),
         (lambda: at_radius(pl.DataFrame({"a": ["x"]}), 1), "no column of numbers"),

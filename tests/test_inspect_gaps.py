@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import scorewise as sw
-from scorewise.inspection.gaps import DEPTH, LEAST, ratios
+from scorewise.inspection.gaps import MAX_SCORES, MIN_RATIO, ratios
 from strategies import cases
 
 
@@ -67,7 +67,7 @@ def test_saturated_scores_are_no_gaps():
 
 
 def test_only_the_highest_scores_are_looked_at():
-    p = np.concatenate((np.linspace(0.5, 1, DEPTH), np.linspace(0, 0.1, 50)))
+    p = np.concatenate((np.linspace(0.5, 1, MAX_SCORES), np.linspace(0, 0.1, 50)))
     assert gaps(p) == []
     (gap,) = gaps(p[1:])
     assert gap.above == 0.1
@@ -98,7 +98,7 @@ def test_gaps_tell_the_truth(case):
         inside = (case.s > gap.above) & (case.s < gap.upto) & used
         over = (case.s >= gap.upto) & used
         assert not inside.any()
-        assert gap.ratio >= LEAST - 1e-9
+        assert gap.ratio >= MIN_RATIO - 1e-9
         assert gap.precision == pytest.approx(w[over & case.y].sum() / w[over].sum())
         if (w * case.y).sum():
             assert gap.recall == pytest.approx(w[over & case.y].sum() / w[case.y].sum())

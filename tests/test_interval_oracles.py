@@ -15,7 +15,12 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 import scorewise.measures
 from scorewise import Confusion, Tally
 from scorewise.inference import resampling as bootstrap
-from scorewise.inference.ranking import partial, partial_spread, score_limits, spread
+from scorewise.inference.ranking import (
+    auroc_variance,
+    newcombe_limits,
+    partial_area,
+    partial_variance,
+)
 from scorewise.registry import MEASURES
 
 m = scorewise.measures
@@ -158,7 +163,7 @@ def test_delong_by_definition(seed):
     auc, v10, v01 = placements(y, s)
     variance = v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01)
     t = Tally.of(y, s)
-    assert spread(t, auc).variance == pytest.approx(variance, rel=1e-12)
+    assert auroc_variance(t, auc).variance == pytest.approx(variance, rel=1e-12)
     # Welch's degrees of freedom, and the logit scale
     parts = [(v.var(ddof=1) / len(v), len(v) - 1) for v in (v10, v01)]
     df = variance**2 / sum(v * v / d for v, d in parts)
@@ -168,7 +173,9 @@ def test_delong_by_definition(seed):
     # where a few rows bring most of the variance, the limit towards 0.5 is Newcombe's if that is lower
     few = carried(v10 - auc, v01 - auc) < 20
     close(
-        m.auroc(t), min(low, score_limits(auc, len(v01), len(v10), 0.95)[0]) if few else low, high
+        m.auroc(t),
+        min(low, newcombe_limits(auc, len(v01), len(v10), 0.95)[0]) if few else low,
+        high,
     )
 
 
@@ -201,7 +208,9 @@ def test_delong_of_a_package(seed):
     auc, variance = delong_roc_variance(y.astype(int), s)
     # the package computes in 32 bits
     assert m.auroc(Tally.of(y, s)).value == pytest.approx(float(auc), rel=1e-5)
-    assert spread(Tally.of(y, s), float(auc)).variance == pytest.approx(float(variance), rel=1e-3)
+    assert auroc_variance(Tally.of(y, s), float(auc)).variance == pytest.approx(
+        float(variance), rel=1e-3
+    )
 
 
 def pooled(influence, y, w):
@@ -232,7 +241,7 @@ def test_linearised_variance_by_moving_the_weight_of_each_row(name, weighted):
     expected = pooled(influence, y, w)
     if name == "partial_auroc":
         t = Tally.of(y, s, weight=w)
-        known = partial_spread(t, partial(t, size))
+        known = partial_variance(t, partial_area(t, size))
         assert known.variance == pytest.approx(expected, rel=1e-6)
         return
     # read the standard error off the interval, whose quantile is Student's with Welch's df
@@ -331,13 +340,13 @@ def test_class_of_one_row_has_no_spread_of_its_own(name, single, weight):
 @pytest.mark.parametrize("costs", [None, (2.0, 3.0)])
 def test_replicates_of_the_h_measure_are_its_values(costs):
     """They are read off a table of posteriors and prevalences; the value is not."""
-    from scorewise.measures.order import _saved
+    from scorewise.measures.order import _h_values
 
     rng = np.random.default_rng(5)
     neg, pos = rng.integers(1, 9, (2, 12, 40)).astype(float)
     pos[:6] /= 4  # so that prevalences differ
     score = np.linspace(0, 1, 40)
-    for found, n, p in zip(_saved(neg, pos, costs), neg, pos, strict=True):
+    for found, n, p in zip(_h_values(neg, pos, costs), neg, pos, strict=True):
         rows = np.repeat([0, 1], 40), np.tile(score, 2)
         t = Tally.of(*rows, weight=np.concatenate((n, p)))
         assert found == pytest.approx(MEASURES["h_measure"](t, costs=costs).value, abs=2e-4)

@@ -60,8 +60,15 @@ def test_further_columns_are_named_too(file):
         ({"humans": ["h0"], "judges": []}, "no judges= was given"),
         ({"humans": ["h0"]}, "no judges= was given; name at least one column"),
         ({"humans": {"h0": [1]}, "judges": ["j0"]}, "humans= names columns"),
-        ({"humans": ["h0"], "judges": ["j0"], "weight": [1, 2]}, "weight= is the name of a column"),
+        (
+            {"humans": ["h0"], "judges": ["j0"], "weight": [1, 2]},
+            "weight was given as values, but rows",
+        ),
         ({"judges": ["j0"]}, "no humans= was given; name at least one column"),
+        (
+            {"humans": ["h0"], "judges": ["j0"], "swapped": {"j9": "h1"}},
+            "verdicts of 'j9', which is not a judge; the judges are j0",
+        ),
     ],
 )
 def test_names_that_mean_nothing(file, options, sentence):

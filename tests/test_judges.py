@@ -16,10 +16,10 @@ from statsmodels.stats.proportion import proportion_confint
 import scorewise as sw
 from beside import agreement
 from judge_cases import both, kappa, majority, panel, without_one
-from scorewise.inference.paired import holm
-from scorewise.inference.shares import matched_difference, sign_test
+from scorewise.inference.differences import holm
+from scorewise.inference.shares import sign_test, tango_limits
 from scorewise.judging import kappas as resampling
-from scorewise.judging.reading import read_swap
+from scorewise.judging.panel import read_swap
 from simulated import held_often
 
 FEW = {"replicates": 200}
@@ -148,7 +148,7 @@ def test_resampling_says_the_same_as_the_formula(monkeypatch):
     people, judges = panel(8, n=600)
     usual = sw.judge(people, judges, interval="bootstrap", replicates=4000)
     quick = sw.judge(people, judges)
-    monkeypatch.setattr(resampling, "_WORK", 0)
+    monkeypatch.setattr(resampling, "_MAX_DRAWN", 0)
     assert sw.judge(people, judges, interval="bootstrap").ceiling.kappa == quick.ceiling.kappa
     for a, b in [
         (usual.ceiling.kappa, quick.ceiling.kappa),
@@ -215,16 +215,16 @@ def tango(one, two, n, level=0.95):
 
 @pytest.mark.parametrize(("one", "two", "n"), [(150, 86, 1600), (3, 9, 40), (5, 0, 20), (0, 4, 12)])
 def test_tango(one, two, n):
-    assert matched_difference(one, two, n, 0.95) == pytest.approx(tango(one, two, n), abs=2e-5)
-    low, high = matched_difference(two, one, n, 0.95)
-    assert (-high, -low) == pytest.approx(matched_difference(one, two, n, 0.95), abs=1e-12)
+    assert tango_limits(one, two, n, 0.95) == pytest.approx(tango(one, two, n), abs=2e-5)
+    low, high = tango_limits(two, one, n, 0.95)
+    assert (-high, -low) == pytest.approx(tango_limits(one, two, n, 0.95), abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 10, 1000])
 def test_no_discordant_item_is_no_certainty(n):
     """With none, the interval is Wilson's of a share of 0 to both sides."""
     _, high = proportion_confint(0, n, method="wilson")
-    assert matched_difference(0, 0, n, 0.95) == pytest.approx((-high, high), abs=1e-12)
+    assert tango_limits(0, 0, n, 0.95) == pytest.approx((-high, high), abs=1e-12)
 
 
 @pytest.mark.parametrize(("one", "two"), [(0, 0), (5, 0), (7, 7), (12, 4), (300, 340)])

@@ -233,7 +233,7 @@ def test_the_schema_wants_every_field_and_no_other():
             [*ALL, "--replicates", "1"],
             "--replicates must be an integer from 100 up, such as 2000; got 1",
         ),
-        ([*ALL, "--weight", "ann"], "is given twice"),
+        ([*ALL, "--weight", "ann"], "column 'ann' is given as human and as weight; name"),
         (["--human", "ann", "--judge", "gpt", "--weight", "bob"], "bob is not a number in 6 rows"),
         (["--human", "none", "--judge", "gpt"], "no item is labelled"),
         (["--human", "ann", "--judge", "none"], "judge 'none' gives no answer on any of 8 items"),

@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
 
 import scorewise as sw
-from scorewise.models.forest_kernel import bags, class_sums, leaves_of, out_of_bag
+from scorewise.models.forest_kernel import Training, class_sums, leaves_of
 from scorewise.models.kernel_density import stratified_sample
 from scorewise.models.kernel_density_forest import takes_missing
 
@@ -42,7 +42,7 @@ def _model(trees=40, **settings):
 
 def _near(model, x):
     """The posterior without the background."""
-    return model._look(x)[0]
+    return model._posterior_and_nearness(x)[0]
 
 
 @pytest.mark.parametrize("members", [2, 10_000])
@@ -90,9 +90,9 @@ def test_out_of_bag_weights_give_the_out_of_bag_posterior_of_the_forest():
     forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(x, y)
     model = sw.models.KernelDensityForest(forest, members=4, random_state=0, **PLAIN).fit(x, y)
     found = leaves_of(forest, x)
-    inside = bags(forest, len(y), None)
-    unseen = out_of_bag(
-        model._leaves, found, y, inside, np.ones(len(y), bool), np.random.default_rng(0)
+    rows = np.ones(len(y), bool)
+    unseen = Training(forest, x, y, None, rows, 4, np.random.default_rng(0)).out_of_bag(
+        model._leaves, found
     )
     sums = class_sums(unseen.weights, np.eye(3)[y], 1.0)
     np.testing.assert_allclose(sums, forest.oob_decision_function_[unseen.rows], atol=1e-12)
@@ -280,11 +280,11 @@ def test_scale_and_shift_of_features_do_not_matter():
         ({"exponent": None}, "exponent is None"),
         ({"exponent": "x"}, "exponent is 'x'"),
         ({"temperature": np.inf}, "temperature is inf"),
-        ({"neighbours": 0}, "neighbours is 0"),
-        ({"neighbours": 2.5}, "neighbours is 2.5"),
-        ({"members": None}, "members is None"),
+        ({"neighbours": 0}, "neighbours must be an integer from 1 up, such as 10; got 0"),
+        ({"neighbours": 2.5}, "neighbours must be an integer from 1 up, such as 10; got 2.5"),
+        ({"members": None}, "members must be an integer from 1 up, such as 2; got None"),
         ({"forest": RandomForestRegressor()}, "forest is RandomForestRegressor"),
-        ({"members": 0}, "members is 0"),
+        ({"members": 0}, "members must be an integer from 1 up, such as 2; got 0"),
         ({"forest": load_iris}, "forest is"),
     ],
 )

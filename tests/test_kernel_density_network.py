@@ -98,8 +98,8 @@ def test_a_convolution_with_a_named_feature_layer():
         torch.nn.Conv2d(1, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(108, 10)
     )
     model = KernelDensityNetwork(module, features="2", random_state=0).fit(X, y)
-    assert model.committee_.near.used.shape == (108,)
-    assert model.committee_.known[0].patterns.widths == (108,)
+    assert model.committee_.neighbourhood.used.shape == (108,)
+    assert model.committee_.references[0].patterns.widths == (108,)
     assert model.predict_proba(X[:5]).shape == (5, 10)
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict_proba(X[:5]) == model.predict_proba(X[:5])).all()
@@ -157,10 +157,10 @@ def test_each_network_knows_the_rows_it_was_not_fitted_to(blobs, monkeypatch):
         lambda network, X, *more: learned.append(X) or fitted(network, X, *more),
     )
     model = quietly(KernelDensityNetwork(small(), scale=False, folds=3, random_state=0), X, y)
-    near = model.committee_.near
+    near = model.committee_.neighbourhood
     points = near.rows * near.spread + near.mean
     start = 0
-    for known, inside in zip(model.committee_.known, learned, strict=True):
+    for known, inside in zip(model.committee_.references, learned, strict=True):
         mine = points[start : start + len(known)]
         start += len(known)
         together = np.vstack([mine, inside])
@@ -181,8 +181,8 @@ def test_a_handful_of_known_rows_will_do(blobs, most):
 def test_rows_beyond_the_limit_are_thinned(blobs):
     X, y = blobs
     model = quietly(KernelDensityNetwork(small(), max_patterns=40, random_state=0), X, y)
-    assert sum(len(known) for known in model.committee_.known) == 40
-    assert sum(known.weight.sum() for known in model.committee_.known) == pytest.approx(400)
+    assert sum(len(known) for known in model.committee_.references) == 40
+    assert sum(known.weight.sum() for known in model.committee_.references) == pytest.approx(400)
     assert model.score(X, y) > 0.75
 
 
@@ -207,8 +207,8 @@ def test_layers_may_be_chosen(blobs):
     X, y = blobs
     model = KernelDensityNetwork(small((8, 12)), layers=[-1], features=0, random_state=0)
     quietly(model, X, y)
-    assert all(known.patterns.widths == (12,) for known in model.committee_.known)
-    assert model.committee_.near.used.shape == (40,)  # 8 of each of 5 networks
+    assert all(known.patterns.widths == (12,) for known in model.committee_.references)
+    assert model.committee_.neighbourhood.used.shape == (40,)  # 8 of each of 5 networks
     assert model.score(X, y) > 0.8
 
 
@@ -221,7 +221,7 @@ def test_the_background_counts_rows_for_those_that_they_stand_for(blobs, monkeyp
         given.append(stand_for)
         return background(near, stand_for)
 
-    monkeypatch.setattr(kernel_density_network, "ASKED", 100)
+    monkeypatch.setattr(kernel_density_network, "MAX_TUNING_ROWS", 100)
     monkeypatch.setattr(kernel_density_network, "background", noted)
     quietly(KernelDensityNetwork(small(), random_state=0), X[kept], y[kept])
     assert len(given[0]) == 100

@@ -135,9 +135,13 @@ class Plain(torch.nn.Module):
             {"features": "relu"},
             "the module has 0, 1",
         ),
-        (small(), {"folds": 1}, "folds is 1"),
-        (small(), {"folds": 0.2}, "folds is 0.2"),
-        (small(), {"max_patterns": 0}, "max_patterns is 0"),
+        (small(), {"folds": 1}, "folds must be an integer from 2 up, such as 5; got 1"),
+        (small(), {"folds": 0.2}, "folds must be an integer from 2 up, such as 5; got 0.2"),
+        (
+            small(),
+            {"max_patterns": 0},
+            "max_patterns must be an integer from 1 up, such as 5000; got 0",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(blobs, network, options, said):

@@ -173,9 +173,9 @@ def test_labels_that_are_missing(gap):
         ({"layers": []}, "layers is empty"),
         ({"features": 0.5}, "features is 0.5; pass the number or the name"),
         ({"features": 3}, "features is 3; the network has 1 ReLU layers"),
-        ({"max_patterns": "a"}, "max_patterns is 'a'; it must be a number from 1 up"),
-        ({"max_patterns": 0.5}, "max_patterns is 0.5"),
-        ({"folds": "a"}, "folds is 'a'; it must be a number from 2 up"),
+        ({"max_patterns": "a"}, "max_patterns must be an integer from 1 up"),
+        ({"max_patterns": 0.5}, "max_patterns must be an integer from 1 up, such as 5000; got 0.5"),
+        ({"folds": "a"}, "folds must be an integer from 2 up"),
     ],
 )
 def test_settings(options, said):

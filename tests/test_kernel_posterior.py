@@ -8,7 +8,14 @@ from sklearn.metrics import log_loss
 
 from scorewise.models import KernelDensityForest
 from scorewise.models.forest_kernel import class_sums, indicator, smoothed, tune
-from scorewise.models.kernel_density import Neighbourhood, background, far, mixed, nearest, score
+from scorewise.models.kernel_density import (
+    Neighbourhood,
+    background,
+    background_share,
+    log_density,
+    mix_with_prior,
+    nearest,
+)
 
 
 @pytest.mark.parametrize("exponent", [0.25, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.5])
@@ -31,9 +38,11 @@ def test_the_mixture_is_the_posterior_of_densities_over_a_background():
     direct = q * density[:, None] + prior * b
     direct /= direct.sum(axis=1, keepdims=True)
     near = np.column_stack([np.log(density), np.zeros(6)])
-    np.testing.assert_allclose(mixed(q, prior, far(near, np.log([b, 1e-9]))), direct)
-    deep = mixed(
-        q, prior, far(np.full((6, 2), -1e6), np.full(2, -50.0))
+    np.testing.assert_allclose(
+        mix_with_prior(q, prior, background_share(near, np.log([b, 1e-9]))), direct
+    )
+    deep = mix_with_prior(
+        q, prior, background_share(np.full((6, 2), -1e6), np.full(2, -50.0))
     )  # where densities underflow
     np.testing.assert_allclose(deep, np.tile(prior, (6, 1)))
 
@@ -156,7 +165,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     near = Neighbourhood.of(rng.normal(size=(30, 4)))
     asked = rng.normal(size=(9, 4)), rng.integers(0, 30, (9, 5)), rng.random((9, 5))
     whole = near.nearness(*asked)
-    monkeypatch.setattr(kernel_density, "_NUMBERS", 45)
+    monkeypatch.setattr(kernel_density, "_AT_ONCE", 45)
     np.testing.assert_array_equal(near.nearness(*asked), whole)
 
 
@@ -175,9 +184,9 @@ def test_the_background_lies_below_almost_all_rows():
 def test_one_far_feature_makes_a_row_new_whatever_the_density():
     b = np.array([-30.0, -8.0])
     near = np.array([[-10.0, -1.0], [-10.0, -50.0], [-90.0, -1.0]])
-    assert (far(near, b) > 0.5).tolist() == [False, True, True]
-    assert (score(near, b) < -30).tolist() == [False, True, True]
-    assert score(near, b)[0] == pytest.approx(-23)
+    assert (background_share(near, b) > 0.5).tolist() == [False, True, True]
+    assert (log_density(near, b) < -30).tolist() == [False, True, True]
+    assert log_density(near, b)[0] == pytest.approx(-23)
 
 
 def test_the_prior_counts_weights():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from scorewise import BadInput
 from scorewise.columns import Labels
-from scorewise.columns.labels import read_labels
+from scorewise.columns.labels import read_labels, word_codes
 from scorewise.columns.vectors import vector
 
 
@@ -177,6 +177,16 @@ SENTENCES = [
         None,
         "label has shape (3, 3); pass one column of it, such as label[:, 1]",
     ),
+    (
+        [1, "1", 1],
+        None,
+        "label has '1' as values of two types, such as text and bytes or numbers; write it as one",
+    ),
+    (
+        np.array([b"a", "a", b"a"], dtype=object),
+        "a",
+        "label has 'a' as values of two types, such as text and bytes or numbers; write it as one",
+    ),
 ]
 
 
@@ -250,3 +260,15 @@ def test_tensors(dtype):
 def test_boolean_labels_are_not_copied():
     y = np.array([True, False])
     assert np.shares_memory(read_labels(vector(y, "label"), "label")[0], y)
+
+
+def test_integers_beyond_those_with_a_sign_are_told_apart():
+    large = np.array([2**63 + 7, 2**63 + 5, 2**63 + 7], np.uint64)
+    codes, words = word_codes(vector(large, "id"))
+    assert codes.tolist() == [1, 0, 1]
+    assert words == [str(2**63 + 5), str(2**63 + 7)]
+
+
+def test_a_positive_class_beyond_all_integers_is_refused():
+    with pytest.raises(BadInput, match=f"label is never '{10**30}', given as positive="):
+        read([True, False], 10**30)

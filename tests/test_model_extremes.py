@@ -114,7 +114,10 @@ FITTED = KernelDensityForest(forest(), random_state=0).fit(FRAME, Y)
         (lambda: KernelDensityForest(exponent=10**400).fit(X, Y), "exponent is 1000"),
         (lambda: KernelDensityForest(exponent=np.ones(2)).fit(X, Y), "exponent is array"),
         (lambda: KernelDensityForest(temperature=1e-310).fit(X, Y), "temperature is 1e-310"),
-        (lambda: KernelDensityForest(members=True).fit(X, Y), "members is True"),
+        (
+            lambda: KernelDensityForest(members=True).fit(X, Y),
+            "members must be an integer from 1 up, such as 2; got True",
+        ),
         (
             lambda: KernelDensityForest(forest(class_weight={0: -1, 1: 1})).fit(X, Y),
             "class_weight is {0: -1, 1: 1}",
@@ -123,8 +126,8 @@ FITTED = KernelDensityForest(forest(), random_state=0).fit(FRAME, Y)
         (lambda: at_radius(FRAME.lazy(), 1), "a lazy frame"),
         (lambda: at_radius([["a", "b"]], 1), "an array must hold numbers"),
         (lambda: at_radius(X[:, :0], 1), "must have rows and columns"),
-        (lambda: at_radius(X, "a"), "radius is 'a'"),
-        (lambda: at_radius(X, 1, 2.5), "n is 2.5"),
+        (lambda: at_radius(X, "a"), "radius must be a number from 0 up, such as 5; got a"),
+        (lambda: at_radius(X, 1, 2.5), "n must be an integer from 1 up, such as 500; got 2.5"),
         (lambda: in_and_out(FITTED, FRAME, Y, radii=3), "radii is 3"),
         (
             lambda: in_and_out(FITTED, FRAME, Y, level="a"),

@@ -281,9 +281,9 @@ def test_memory_is_bounded():
         sizes.append(len(pickle.dumps(m)))
     assert sizes[-1] < 8e6
     assert sizes[-1] < 1.3 * sizes[3]
-    for y, p in zip(*drawn(windows.BATCHES + 5), strict=True):
+    for y, p in zip(*drawn(windows.MAX_WAITING_BATCHES + 5), strict=True):
         m.update([y], [p])
-    assert len(m._kept.part.waiting) < windows.BATCHES
+    assert len(m._rows.ring[0].waiting) < windows.MAX_WAITING_BATCHES
 
 
 def test_monitors_go_through_pickle_and_drift_takes_snapshots():

@@ -7,9 +7,9 @@ import scorewise as sw
 from scorewise import ClassTally, Confusion, Ratings, Tally
 from scorewise import measures as m
 from scorewise.curves import thresholds
-from scorewise.tallies import formulas
-from scorewise.tallies.formulas import kappa_slope
-from scorewise.tallies.formulas import table_kappa as kappa
+from scorewise.statistics import formulas
+from scorewise.statistics.formulas import kappa_slope
+from scorewise.statistics.formulas import table_kappa as kappa
 
 TABLES = [
     (25, 10, 15, 20),

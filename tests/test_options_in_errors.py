@@ -6,6 +6,7 @@ import pickle
 import re
 import shlex
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -13,8 +14,9 @@ import scorewise as sw
 from scorewise.agreeing import agree
 from scorewise.checks import RULES, check
 from scorewise.cli import run
-from scorewise.cli.commands import COMMANDS, GATE, _parts, imported, signature
+from scorewise.cli.commands import COMMANDS, GATE
 from scorewise.cli.options import OPTIONS, flag, refusal
+from scorewise.cli.signatures import _parts, signature
 from scorewise.errors import BadInput, Option, Setting
 from test_bad_input import CASES, GOOD, IN_WORDS_OF_TYPER, text
 
@@ -100,7 +102,7 @@ def python(asked: list[str]) -> tuple[object, list[str], dict[str, object]]:
     given |= {k: float(v) for k, v in given.items() if k in numbers}
     given |= {k: int(v) for k, v in given.items() if k in ("seed", "windows", "top")}
     joined = files if name == "drift" else [files[0] if len(files) == 1 else files]
-    return imported(command.verb), joined, given
+    return resolve_name(command.verb), joined, given
 
 
 EVERY = {
@@ -180,7 +182,7 @@ def numbers():
 
 @pytest.mark.parametrize(("command", "name"), list(numbers()))
 def test_what_is_no_number_is_refused_with_one_that_is(command, name, tmp_path, capsys):
-    files, rows = COMMANDS[command].arguments or ("file",), tmp_path / "rows.csv"
+    files, rows = COMMANDS[command].arguments(), tmp_path / "rows.csv"
     rows.write_text("y,p\n0,0.1\n1,0.9\n")
     out = (
         ["-o", str(tmp_path / "out.json")]

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from network_cases import one_thread, quietly, small  # noqa: F401
 from scorewise.models.kernel_density import stratified_folds
-from scorewise.models.network_kernel import KnownRows, Patterns, largest, likenesses
+from scorewise.models.network_kernel import Patterns, ReferenceRows, largest, similarities
 from scorewise.models.relu_networks import ReluNetwork
 
 
@@ -22,10 +22,15 @@ def looped(network, x):
     return on
 
 
+def similarity(rows, others):
+    """That of all rows to all others, as one array."""
+    return np.concatenate([block.copy() for _, block in similarities(rows, others)])
+
+
 def test_patterns_equal_a_plain_forward_pass():
     X, y = load_iris(return_X_y=True)
     network = quietly(small((7, 70)), X, y)
-    seen = ReluNetwork(network).see(X[:20])
+    seen = ReluNetwork(network).propagate(X[:20])
     for row in range(20):
         on = looped(network, X[row])
         for words, want in zip(seen.patterns.layers, on, strict=True):
@@ -40,7 +45,7 @@ def test_patterns_equal_a_plain_forward_pass():
 def test_hamming_equals_a_loop(width, rows, seed):
     rng = np.random.default_rng(seed)
     a, b = rng.random((rows, width)) < 0.5, rng.random((4, width)) < 0.3
-    found = (1 - Patterns.of([a]).likeness(Patterns.of([b]))) * (width + 0.5)
+    found = (1 - similarity(Patterns.of([a]), Patterns.of([b]))) * (width + 0.5)
     want = [[sum(u != v for u, v in zip(x, z, strict=True)) for z in b] for x in a]
     np.testing.assert_allclose(found, want, atol=1e-3)
 
@@ -49,7 +54,7 @@ def test_likeness_is_the_product_over_layers():
     rng = np.random.default_rng(0)
     one, two = rng.random((5, 9)) < 0.5, rng.random((5, 300)) < 0.5
     p = Patterns.of([one, two])
-    found = p.likeness(p)
+    found = similarity(p, p)
     for i in range(5):
         for j in range(5):
             want = 1 - np.sum(one[i] != one[j]) / 9.5
@@ -59,17 +64,17 @@ def test_likeness_is_the_product_over_layers():
 
 def test_rows_with_nothing_in_common_are_a_little_alike():
     p = Patterns.of([np.array([[True] * 4, [False] * 4])])
-    assert p.likeness(p)[0, 1] == pytest.approx(1 / 9)
+    assert similarity(p, p)[0, 1] == pytest.approx(1 / 9)
 
 
 @pytest.mark.parametrize("cells", [1, 7, 35, 10_000])
 def test_blocks_of_any_size_give_the_same(monkeypatch, cells):
     rng = np.random.default_rng(0)
     a, b = (Patterns.of([rng.random((n, 20)) < 0.5, rng.random((n, 70)) < 0.5]) for n in (11, 7))
-    monkeypatch.setattr("scorewise.models.network_kernel.CELLS", cells)
-    parts = [(rows, part.copy()) for rows, part in likenesses(a, b)]
+    monkeypatch.setattr("scorewise.models.network_kernel.MAX_PAIRS", cells)
+    parts = [(rows, part.copy()) for rows, part in similarities(a, b)]
     assert [row for rows, _ in parts for row in range(11)[rows]] == list(range(11))
-    assert (np.concatenate([part for _, part in parts]) == a.likeness(b)).all()
+    assert (np.concatenate([part for _, part in parts]) == similarity(a, b)).all()
     assert max(part.size for _, part in parts) <= max(cells, 7)
 
 
@@ -108,21 +113,21 @@ def test_kernel_sums_equal_a_loop(left_out):
     X, y = load_iris(return_X_y=True)
     network = quietly(small(), X, y)
     X, y = X[::4], y[::4]
-    patterns = ReluNetwork(network).see(X).patterns
+    patterns = ReluNetwork(network).propagate(X).patterns
     weight = np.random.default_rng(0).random(len(y)) + 0.5
     w = alike(network, X)
     if left_out:
         np.fill_diagonal(w, 0)
-    known = KnownRows.of(patterns, y, weight, 4)
+    known = ReferenceRows.of(patterns, y, weight, 4)
     own = np.arange(len(y)) if left_out else None
-    found = known.around(patterns, (2.0, 8.0, 512.0), 3, own)
+    found = known.neighbours(patterns, (2.0, 8.0, 512.0), 3, own)
     for place, exponent in enumerate((2, 8, 512)):
         powered = (w / w.max(axis=1, keepdims=True)) ** exponent * weight
         want = [powered[:, y == c].sum(axis=1) for c in range(4)]
         np.testing.assert_allclose(found.sums[place], np.transpose(want), rtol=1e-3, atol=1e-30)
-    np.testing.assert_allclose(found.likeness, -np.sort(-w, axis=1)[:, :3], rtol=1e-5)
+    np.testing.assert_allclose(found.similarity, -np.sort(-w, axis=1)[:, :3], rtol=1e-5)
     np.testing.assert_allclose(
-        np.take_along_axis(w, found.places, axis=1), found.likeness, rtol=1e-5
+        np.take_along_axis(w, found.places, axis=1), found.similarity, rtol=1e-5
     )
 
 

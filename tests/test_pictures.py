@@ -317,7 +317,7 @@ def test_other_endings_and_no_matplotlib_are_refused(inputs, tmp_path, monkeypat
     monkeypatch.chdir(inputs)
     assert run([*COMMANDS["agree"], "--plot", str(tmp_path / "x.bmp")]) == 2
     assert "has to end in .png, .svg, .pdf" in capsys.readouterr().err
-    monkeypatch.setattr("scorewise.cli.output.find_spec", lambda name: None)
+    monkeypatch.setattr("scorewise.cli.command.find_spec", lambda name: None)
     assert run([*COMMANDS["agree"], "--plot", str(tmp_path / "x.png")]) == 2
     assert "pip install 'scorewise[plot]'" in capsys.readouterr().err
     assert not Path(tmp_path / "x.png").exists()

@@ -89,8 +89,8 @@ def test_infinite_log_loss_has_infinite_miscalibration():
 
 def test_the_isotonic_fit_is_made_once(monkeypatch):
     calls = []
-    pool = hulls.pool
-    monkeypatch.setattr(hulls, "pool", lambda *w: calls.append(1) or pool(*w))
+    pav_blocks = hulls.pav_blocks
+    monkeypatch.setattr(hulls, "pav_blocks", lambda *w: calls.append(1) or pav_blocks(*w))
     t = Tally.of(*bold())
     decompose(t)
     decompose(t, loss="log")

@@ -86,7 +86,7 @@ def test_rows_of_the_file_are_named_when_some_are_left_out(films, capsys):
     (films / "films.csv").write_text(FILMS.replace("Alpha,no", "Zero,,0.5,no,0.5,no\nAlpha,no"))
     assert run(["raters", "films.csv", *BOTH]) == 2
     said = capsys.readouterr().err
-    assert "decision of ann is missing in 1 row, row 1 of films.csv" in said
+    assert "ann is missing in 1 row, row 1 of films.csv" in said
     found = document(capsys, "--missing", "drop")["agreement"]
     assert [r["row"] for r in found["apparent"]] == [2]
 

@@ -79,7 +79,7 @@ def test_order_of_rows_does_not_matter(order):
 
 
 def test_many_rows_are_compared_on_some_and_fitted_to_all(monkeypatch):
-    monkeypatch.setattr(choosing, "MOST", 500)
+    monkeypatch.setattr(choosing, "MAX_ROWS", 500)
     r = sw.Recalibrator().fit(*draw_classes(6, 2000, 3, 0.5))
     assert r.choice_.compared == 500
     assert r.map_.rows == 2000
@@ -240,7 +240,7 @@ def test_plot(helped):
     assert len(drawn.axes_) == 2
     x, share = drawn.after_.get_data()
     assert np.abs(x - share).mean() < 0.05
-    top = helped.transform(helped.rows_.p).max(1)
+    top = helped.transform(helped.data_.p).max(1)
     assert x.mean() == pytest.approx(top.mean(), abs=0.01)
     before = drawn.before_.get_data()
     assert np.abs(before[0] - before[1]).mean() > np.abs(x - share).mean()

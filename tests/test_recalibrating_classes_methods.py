@@ -8,7 +8,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 import scorewise as sw
 from class_recalibration_cases import draw_classes, losses, softmax
-from scorewise.columns.classes import take_classes
+from scorewise.columns.classes import class_rows
 from scorewise.recalibrating import CLASS_METHODS, multinomial
 from scorewise.recalibrating.maps import Table
 from scorewise.recalibrating.multinomial import Linear, Parts, likeliest
@@ -18,12 +18,12 @@ CASES = [(1, 400, 3, 0.5, 0.3), (2, 900, 4, 1.7, -0.2), (3, 150, 2, 0.7, 0.0)]
 
 def table(seed, rows, many, slope, shift, weight=None):
     p, y = draw_classes(seed, rows, many, slope, shift)
-    return Table.of(take_classes(y, p, weight=weight), 1e-7)
+    return Table.of(class_rows(None, label=y, score=p, weight=weight), 1e-7)
 
 
 def objective(t, parts):
     """The penalised loss of a flat vector of those parts that are free, in the order of `Parts`."""
-    k = t.many
+    k = len(t.classes)
 
     def unpack(theta):
         at, made = 0, []
@@ -75,7 +75,7 @@ def test_the_fit_is_the_least_that_scipy_finds(case, parts, dense, monkeypatch):
     held = [
         np.full(n, h is not None)
         for h, n in zip((parts.slope, parts.slopes, parts.mixing, parts.intercepts),
-                        (1, t.many, t.many**2, t.many), strict=True)
+                        (1, len(t.classes), len(t.classes)**2, len(t.classes)), strict=True)
     ]  # fmt: skip
     mine = theta[np.concatenate(held)]
     assert loss(mine) <= best.fun + 1e-9 * abs(best.fun)
@@ -99,7 +99,7 @@ def test_without_pull_it_is_multinomial_regression(case):
     parts = Parts(slopes=1e-9, mixing=1e-9, intercepts=1e-9)
     model = Linear(parts, t.x, t.seen)
     theta, _ = likeliest(model, t.y, t.w)
-    mine = softmax(t.x + model.ahead(theta))
+    mine = softmax(t.x + model.forward(theta))
     theirs = linear.LogisticRegression(C=1e12, tol=1e-12, max_iter=10_000, solver="newton-cg")
     assert mine == pytest.approx(theirs.fit(t.x, t.y).predict_proba(t.x), abs=1e-5)
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from recalibration_cases import draw
 from scorewise import Tally
-from scorewise.recalibrating.choosing import CellFolds, Sample, evidence, paired, verdict
+from scorewise.recalibrating.choosing import CellFolds, Sample, verdict
 
 ONES = np.ones(200)
 FOLD = np.arange(200) % 5
@@ -20,7 +20,7 @@ def noise(seed, mean, spread=1.0):
 
 def test_the_interval_is_that_of_the_t_test():
     gap = noise(1, 0.3)
-    found = paired(gap, Sample(ONES, ONES, FOLD), 0.99)
+    found = Sample(ONES, ONES, FOLD).paired(gap, 0.99)
     want = stats.ttest_1samp(gap, 0).confidence_interval(0.99)
     assert (found.low, found.high) == pytest.approx((want.low, want.high), rel=1e-9)
 
@@ -28,10 +28,10 @@ def test_the_interval_is_that_of_the_t_test():
 def test_evidence_is_the_mean_of_the_likelihood_ratios():
     gap = noise(2, 0.05, 0.1)
     each = [np.exp(gap[k == FOLD].sum()) for k in range(5)]
-    assert evidence(gap, Sample(ONES, ONES, FOLD)) == pytest.approx(np.log(np.mean(each)))
-    heavy = evidence(gap, Sample(7 * ONES, 49 * ONES, FOLD))
+    assert Sample(ONES, ONES, FOLD).evidence(gap) == pytest.approx(np.log(np.mean(each)))
+    heavy = Sample(7 * ONES, 49 * ONES, FOLD).evidence(gap)
     assert heavy == pytest.approx(np.log(np.mean(each)))
-    assert evidence(1e4 * gap**2, Sample(ONES, ONES, FOLD)) > 700  # without overflow
+    assert Sample(ONES, ONES, FOLD).evidence(1e4 * gap**2) > 700  # without overflow
 
 
 def test_calibrated_scores_hardly_ever_have_evidence_against_them():
@@ -40,7 +40,7 @@ def test_calibrated_scores_hardly_ever_have_evidence_against_them():
         p, y = draw(seed, 80, spread=3.0)
         rows = CellFolds(Tally.of(y, p), 5, 0, 1e-7)
         before, after = (rows.losses(rows.unseen(name)[1]) for name in ("identity", "platt"))
-        strong.append(evidence(before - after, rows.sample) >= np.log(10))
+        strong.append(rows.sample.evidence(before - after) >= np.log(10))
     assert np.mean(strong) <= 0.1
 
 
@@ -75,7 +75,7 @@ def test_few_rows_that_were_certain_and_wrong_are_evidence_enough():
     before_[:5] = 16.0
     after = np.full(200, 0.1)
     after[:5] = 2.0
-    assert paired(before_ - after, Sample(ONES, ONES, FOLD), 0.99).low < 0
+    assert Sample(ONES, ONES, FOLD).paired(before_ - after, 0.99).low < 0
     name, why = verdict({"identity": before_, "platt": after}, Sample(ONES, ONES, FOLD), 0.95)
     assert name == "platt"
     assert why == "shown to help, by the likelihood of the rows: least log loss on rows not seen"

@@ -8,7 +8,7 @@ import scorewise.measures
 from beside import predictions
 from scorewise import Confusion, Ratings, Tally
 from scorewise.curves import best_cut
-from scorewise.inference.ranking import spread
+from scorewise.inference.ranking import auroc_variance
 from scorewise.registry import MEASURES
 
 m = scorewise.measures
@@ -76,7 +76,7 @@ def test_asah_area(marker, auc, variance):
     t = Tally.of(data["y"], data[marker])
     assert m.auroc(t).value == pytest.approx(auc, **EXACT)
     if variance is not None:
-        assert spread(t, auc).variance == pytest.approx(variance, **EXACT)
+        assert auroc_variance(t, auc).variance == pytest.approx(variance, **EXACT)
 
 
 def test_asah_partial_area():

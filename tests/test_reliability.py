@@ -10,7 +10,7 @@ import scorewise as sw
 from scorewise import Tally
 from scorewise.curves import decompose, reliability
 from scorewise.displays import ReliabilityDisplay
-from scorewise.tallies import probabilities as joining
+from scorewise.statistics import probabilities as joining
 from test_proper import bold
 
 mpl.use("agg")
@@ -96,7 +96,7 @@ def test_bands_narrow_with_rows_and_widen_with_the_level():
 def test_many_scores_are_joined(monkeypatch):
     y, p = bold(3000)
     exact = reliability(Tally.of(y, p))
-    monkeypatch.setattr(joining, "MOST", 1000)
+    monkeypatch.setattr(joining, "MAX_CELLS", 1000)
     near = reliability(Tally.of(y, p))
     assert len(near.x) <= len(exact.x)
     assert np.abs(np.interp(exact.x, near.x, near.y) - exact.y).mean() < 0.01

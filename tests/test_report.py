@@ -15,11 +15,11 @@ import pytest
 import scorewise as sw
 from scorewise.cli import run
 from scorewise.cli.demo import screening_csv
+from scorewise.show import render
 from scorewise.show.document import from_dict
 from scorewise.show.html import escaped
 from scorewise.show.page import Column, Heading, Page, Section, Table
 from scorewise.show.report import SECTIONS
-from scorewise.show.shown import render
 from test_golden import COMMANDS, write_inputs
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -535,3 +535,9 @@ def test_a_slope_that_no_number_is_does_not_end_the_report():
     frame = {k: [r[k] for r in rows] for k in ("y", "p")}
     page = sw.report(frame, label="y", score="p").render("html")
     assert "a threshold tells the classes apart" in page
+
+
+def test_ids_of_rows_belong_to_two_classes():
+    p = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.2, 0.5, 0.3]]
+    with pytest.raises(sw.BadInput, match=r"^ids= names rows of two classes"):
+        sw.report(["a", "b", "c"], p, ids="id")

@@ -13,9 +13,13 @@ from sklearn.metrics import roc_auc_score
 
 import scorewise as sw
 from scorewise import BadInput, ClassTally, Tally
-from scorewise.curves.selective import harmonic
 from scorewise.measures import augrc, aurc, excess_aurc
-from scorewise.measures.selective import _of_area, _of_excess, _of_generalised
+from scorewise.measures.selective import (
+    _area_influence,
+    _excess_influence,
+    _generalised_influence,
+    harmonic,
+)
 from scorewise.tallies.joint import confidence
 
 AREAS = (aurc, excess_aurc, augrc)
@@ -157,7 +161,7 @@ def test_baseline_is_confidence_without_meaning():
     assert np.mean(shuffled) == pytest.approx(aurc(constant).baseline, abs=0.01)
 
 
-FORMS = {aurc: _of_area, excess_aurc: _of_excess, augrc: _of_generalised}
+FORMS = {aurc: _area_influence, excess_aurc: _excess_influence, augrc: _generalised_influence}
 
 
 @pytest.mark.parametrize("m", AREAS)

@@ -295,9 +295,9 @@ def test_bad_shards_are_refused_or_skipped_and_counted(days, capsys):
 
 
 def test_a_run_that_was_ended_goes_on_from_finished_shards(days, capsys, monkeypatch):
-    from scorewise.tallies import gathering
+    from scorewise.engines import files
 
-    read, seen = gathering.batches, []
+    read, seen = files.batches, []
 
     def ended(table, settled):
         if len(seen) == 2:
@@ -305,13 +305,13 @@ def test_a_run_that_was_ended_goes_on_from_finished_shards(days, capsys, monkeyp
         seen.append(table.name)
         yield from read(table, settled)
 
-    monkeypatch.setattr(gathering, "batches", ended)
+    monkeypatch.setattr(files, "batches", ended)
     given = ("tally", "day*.parquet", *GIVEN, "--weight", "w", "--by", "site", "-o", "m.tally")
     assert run([*given]) == 130
     assert not Path("m.tally").exists()
     assert len([*Path("m.tally.parts").iterdir()]) == 2
     seen.clear()
-    monkeypatch.setattr(gathering, "batches", lambda t, s: (seen.append(t.name), read(t, s))[1])
+    monkeypatch.setattr(files, "batches", lambda t, s: (seen.append(t.name), read(t, s))[1])
     capsys.readouterr()
     made(*given, "--resume")
     assert seen == ["day2.parquet", "day3.parquet"]
@@ -322,7 +322,7 @@ def test_a_run_that_was_ended_goes_on_from_finished_shards(days, capsys, monkeyp
 
 
 def test_parts_of_other_columns_are_not_taken(days, monkeypatch):
-    from scorewise.tallies import gathering
+    from scorewise.engines.file_walk import FileWalk
 
     with monkeypatch.context() as broken:
         broken.setattr(
@@ -332,7 +332,9 @@ def test_parts_of_other_columns_are_not_taken(days, monkeypatch):
     assert len([*Path("m.tally.parts").iterdir()]) == 4
     made("tally", "day*.parquet", *GIVEN, "--weight", "w", "--resume", "-o", "m.tally")
     assert Tally.load("m.tally") == Tally.of(days["y"], days["p"], weight=days["w"])
-    assert gathering.Parts(Path("m.tally.parts"), "x").find("day0.parquet", "y", TallySet) is None
+    walk = FileWalk(["day0.parquet", "day1.parquet"], checkpoints=Path("m.tally.parts"), mark="x")
+    walk.each(lambda file, shard: int(walk.earlier(file, shard, TallySet) is not None))
+    assert not any(shard.rows for shard in walk.shards.values())
 
 
 def killed(args: list[str], after: float) -> bool:

@@ -9,8 +9,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 import scorewise as sw
 from scorewise.displays import ForestDisplay
-from scorewise.inference.clusters import between, pooled
-from scorewise.show.sites import pooled_record
+from scorewise.subgroups.pooling import between, pooled, pooled_record
 
 mpl.use("agg")
 

@@ -13,14 +13,14 @@ from sklearn.isotonic import IsotonicRegression
 import scorewise as sw
 import smooth_loops as loops
 from scorewise import Tally
-from scorewise.columns import take
+from scorewise.columns import binary_rows
 from scorewise.curves import roc
 from scorewise.curves.hull import calibrated
 from scorewise.curves.smroc import four_sets, sensitivity, smooth_roc
 from scorewise.curves.thresholds import band, distance, roc_steps
-from scorewise.inference.paired import smooth_difference
-from scorewise.inference.smroc import influence, smooth_area
-from scorewise.tallies.smroc import Midpoint, midpoint, smooth_bounds
+from scorewise.inference.differences import smooth_difference
+from scorewise.inference.smroc import smauc_influence, smooth_area
+from scorewise.statistics.smroc import Midpoint, midpoint, smooth_bounds
 from strategies import cases, crowded, shards
 
 WORKED = [1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]
@@ -220,11 +220,11 @@ def test_paired_interval_covers():
         y = rng.random(n) < 0.4
         p = 1 / (1 + np.exp(-(rng.normal(size=n) + 1.5 * y - 0.75)))
         q = 1 / (1 + np.exp(-(rng.normal(size=n) + 1.2 * y - 0.75)))
-        return y, {"a": p, "b": (p + q) / 2}
+        return {"label": y, "score": {"a": p, "b": (p + q) / 2}}
 
     def difference(n):
-        rows = take(*models(n))
-        return smooth_difference(rows, *(Tally.of_rows(rows, name) for name in "ab")).estimate
+        rows = binary_rows(None, **models(n))
+        return smooth_difference(rows, *(Tally.of_rows(rows, name) for name in "ab"))
 
     truth = difference(400_000).value
     found = [difference(150) for _ in range(400)]
@@ -240,7 +240,7 @@ def test_influence_is_the_derivative(seed):
     """One row's weight is raised a little, at a fixed midpoint."""
     y, s, _, _ = random_case(seed)
     t = Tally.of(y, s)
-    effect = influence(t, Midpoint(0.43, "fixed", 0.43, 0.43))
+    effect = smauc_influence(t, Midpoint(0.43, "fixed", 0.43, 0.43))
     base = loops.area(y, s, np.ones(len(y)), 0.43)
     for i in range(len(y)):
         w = np.ones(len(y))
@@ -256,7 +256,7 @@ def test_moving_midpoint_is_part_of_the_influence():
     y = rng.random(50_000) < 0.3
     t = Tally.of(y, 1 / (1 + np.exp(-(rng.normal(size=50_000) + 0.5 * y - 2))))
     m = midpoint(t)
-    moving = influence(t, m).pos - influence(t, m._replace(rule="fixed")).pos
+    moving = smauc_influence(t, m).pos - smauc_influence(t, m._replace(rule="fixed")).pos
     slope = moving * (t.negatives + t.positives) / (t.score - m.value)
     low, high = (smooth_area(t, m.value + step).value for step in (-0.03, 0.03))
     assert abs(high - low) > 0.005
@@ -433,8 +433,8 @@ def test_empty_rectangle_is_told():
     curve = sw.smroc([1, 0, 1, 0], [1.0, 0.0, 1.0, 0.0], midpoint=0.0)
     assert math.isnan(curve.area.value)
     assert "nothing climbs, or nothing runs" in curve.area.why
-    assert any("there is no area" in said for said in curve.cautions)
-    assert "there is no area" in str(curve)
+    assert any("smAUC is undefined" in said for said in curve.cautions)
+    assert "smAUC of 'score' is undefined" in str(curve)
 
 
 @pytest.mark.parametrize(

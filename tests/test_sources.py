@@ -1,5 +1,7 @@
 """Every verb takes columns, and the names of columns in a file, a frame or a mapping, with one result."""
 
+import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,7 @@ import pytest
 import scorewise as sw
 from scorewise.recalibrating import calibrate
 
-KINDS = ("file", "files", "polars", "lazy", "pandas", "mapping")
+KINDS = ("file", "files", "polars", "lazy", "pandas", "mapping", "narwhals", "duckdb")
 
 
 @pytest.fixture
@@ -36,6 +38,8 @@ def source(kind, columns):
         "lazy": frame.lazy(),
         "pandas": pd.DataFrame(columns),
         "mapping": columns,
+        "narwhals": nw.from_native(frame),
+        "duckdb": duckdb.from_arrow(frame.to_arrow()),
     }[kind]
 
 
@@ -115,6 +119,14 @@ def test_what_was_guessed_is_a_warning_and_a_note(columns):
         with pytest.warns(UserWarning, match="label: column 'label'"):
             found = verb(few, score="p")
         assert any("label: column 'label'" in note for note in found.notes)
+
+
+def test_what_was_guessed_of_other_rows_is_forgotten(columns):
+    made = sw.Recalibrator("platt")
+    with pytest.warns(UserWarning, match="label: column 'label'"):
+        made.fit({"label": columns["sick"], "p": columns["p"]}, score="p")
+    assert made.notes
+    assert made.fit(columns["p"], columns["sick"]).notes == ()
 
 
 @pytest.mark.parametrize(

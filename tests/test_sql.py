@@ -116,6 +116,9 @@ def test_other_quotes_and_expressions():
     assert "`p`" in r.to_sql("p", quote="`")
     got = queried([r.to_sql("s / 100", quote="")], {"s": [25.0]})
     assert got[0][0] == pytest.approx(r.transform([0.25])[0])
+    logits = sw.Recalibrator("platt", kind="logit").fit(np.log(p / (1 - p)), y)
+    got = queried([logits.to_sql("s + 1", quote="")], {"s": [-0.5]})
+    assert got[0][0] == pytest.approx(logits.transform([0.5])[0])
     with pytest.raises(BadInput, match="must be one character"):
         r.to_sql("p", quote="[]")
     with pytest.raises(BadInput, match="not the name of a column"):
@@ -166,12 +169,12 @@ def test_columns_have_to_fit_the_map():
 
 
 def test_maps_that_are_too_long_are_refused(monkeypatch):
-    from scorewise.recalibrating import sql
+    from scorewise.recalibrating import applying
 
     p, y = draw(1, 3000)
     r = sw.Recalibrator("venn_abers").fit(p, y)
-    assert len(r.to_sql("p")) < sql.MOST
-    monkeypatch.setattr(sql, "MOST", 1000)
+    assert len(r.to_sql("p")) < applying.MAX_SQL
+    monkeypatch.setattr(applying, "MAX_SQL", 1000)
     with pytest.raises(BadInput, match=r"the venn_abers map takes .* characters of SQL"):
         r.to_sql("p")
 

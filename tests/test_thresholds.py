@@ -14,8 +14,8 @@ from scorewise.cli import run
 from scorewise.figures import figures_of
 from scorewise.registry import MEASURES
 from scorewise.show.document import schema
-from scorewise.thresholds.constraints import constraints
 from scorewise.thresholds.cuts import grid
+from scorewise.thresholds.goals import parse_constraints
 
 
 def drawn(n=2000, prevalence=0.1, seed=0, digits=None):
@@ -504,9 +504,9 @@ def test_constraints_are_read_in_many_spellings():
         "TPR >= .9",
         "true positive rate >= 0.9",
     ):
-        (found,) = constraints(text)
-        assert (found.measure, found.sign, found.value) == ("sensitivity", ">=", 0.9)
-    many = constraints(["ppv >= 0.8, npv >= 0.9", "fpr <= 1e-2 AND miss_rate <= 5%"])
+        (found,) = parse_constraints(text)
+        assert (found.measure, found.sign, found.limit) == ("sensitivity", ">=", 0.9)
+    many = parse_constraints(["ppv >= 0.8, npv >= 0.9", "fpr <= 1e-2 AND miss_rate <= 5%"])
     assert [c.measure for c in many] == ["precision", "npv", "fpr", "fnr"]
 
 

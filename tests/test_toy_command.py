@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from scorewise.cli import run
-from scorewise.cli.app import add, app
-from scorewise.cli.commands import Command
-from scorewise.cli.options import OPTIONS, Option
+from scorewise.cli import add, app, run
+from scorewise.cli.command import Command
+from scorewise.cli.options import OPTIONS, Help
 
 TOY = Command(verb="toy_verb:toy", summary="Give middles.", help="Give the middle of each score.")
 DATA = "y,p,q\n1,0.9,0.1\n0,0.2,0.4\n1,0.4,0.4\n"
@@ -24,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def toy(monkeypatch):
     """The command, added as the table of commands adds the others."""
-    monkeypatch.setitem(OPTIONS, "rule", Option("RULE", "Which middle."))
+    monkeypatch.setitem(OPTIONS, "rule", Help("RULE", "Which middle."))
     add("toy", TOY)
     yield
     app.registered_commands.pop()

@@ -52,7 +52,7 @@ def home(tmp_path_factory) -> Path:
         ignore=shutil.ignore_patterns("__pycache__"),
     )
     (home / "scorewise" / "show" / "toy.py").write_text(TOY)
-    register = home / "scorewise" / "show" / "shown.py"
+    register = home / "scorewise" / "show" / "__init__.py"
     before, mark, after = register.read_text("utf-8").partition("RENDERERS = {\n")
     register.write_text(before + mark + LINE + after, "utf-8")
     write_inputs(home)

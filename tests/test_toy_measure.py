@@ -14,7 +14,7 @@ TOY = '''
 """A toy."""
 
 from scorewise.estimate import Estimate
-from scorewise.inference.ranking import area
+from scorewise.inference.ranking import auroc_value
 from scorewise.registry import measure
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import certified
@@ -25,7 +25,7 @@ def toy(t: Tally, *, level: float = 0.95) -> Estimate:
     """Share of pairs in the right order."""
     if why := t.why_not_ranked:
         return Estimate.undefined(why, level)
-    value, bound = certified(t, area)
+    value, bound = certified(t, auroc_value)
     return Estimate(value, level=level, bound=bound)
 '''
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import scorewise as sw
-from scorewise.agreeing.disagreement import raters_tested
+from scorewise.agreeing.disagreement import outlier_tests
 from scorewise.cli import run
 from scorewise.errors import BadInput
-from scorewise.inspection.verdict import contradicted
+from scorewise.inspection.document import contradicted
 from scorewise.show.document import dumps
 from scorewise.show.markdown import escape, markdown
 from scorewise.show.terminal import text
@@ -125,7 +125,7 @@ def share_of(claims):
 
 def test_no_rater_stands_out_among_equals():
     wrong = (
-        any(row.p < 0.05 for row in raters_tested(Ratings.of(raters(seed, 80))))
+        any(row.p < 0.05 for row in outlier_tests(Ratings.of(raters(seed, 80))))
         for seed in range(100)
     )
     assert share_of(wrong) <= 0.11

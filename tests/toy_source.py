@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from scorewise.columns.csv_files import Table
 from scorewise.columns.decoding import Source, stream
-from scorewise.columns.formats import table_of
+from scorewise.columns.tables import Table, table_of
 
 
 def open_toy(source: Source, name: str) -> Table:

@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 from scorewise.checks import check
 from scorewise.columns import binary_rows
-from scorewise.columns.rows import warn
+from scorewise.columns.reader import warn
 from scorewise.show.document import Document
-from scorewise.show.fields import means
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.shown import Shown
+from scorewise.show.records import field
+from scorewise.show.result import Result
 
 Middle: TypeAlias = Literal["mean", "median"]
 
@@ -19,9 +19,9 @@ Middle: TypeAlias = Literal["mean", "median"]
 class ToyDocument(Document, command="toy"):
     """The middle of each score."""
 
-    level: float = means("Confidence level.")
-    rule: str = means("Which middle it is.")
-    middles: dict[str, float] = means("The middle of each score.")
+    level: float = field("Confidence level.")
+    rule: str = field("Which middle it is.")
+    middles: dict[str, float] = field("The middle of each score.")
 
     def sections(self) -> list[Section]:
         """A table of the middles."""
@@ -29,7 +29,7 @@ class ToyDocument(Document, command="toy"):
         return [Section(facts=[("Level", f"{self.level:g}")], table=table)]
 
 
-class Toy(Shown):
+class Toy(Result):
     """The middle of each score."""
 
     def __init__(self, doc: ToyDocument, notes: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from scorewise import curves, displays, measures, models
     from scorewise.agreeing import Agreement, agree
     from scorewise.answering import Answers, answers
+    from scorewise.comparing import ModelComparison, compare
     from scorewise.curves.density import Density, density
     from scorewise.drifting import Drift, drift
     from scorewise.errors import BadInput
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
         ClassEvaluation,
         Comparison,
         Evaluation,
-        ModelComparison,
         class_tally,
-        compare,
         evaluate,
         tally,
     )
@@ -89,51 +88,28 @@ __all__ = [
 ]
 
 # imported when first asked for, so that `import scorewise` and `scorewise --help` cost nothing
-_HOMES = {
-    "Agreement": "agreeing",
-    "Answers": "answering",
-    "BadInput": "errors",
-    "ClassEvaluation": "evaluation",
-    "ClassTally": "tallies",
-    "Comparison": "evaluation",
-    "Confusion": "tallies",
-    "Density": "curves.density",
-    "Drift": "drifting",
-    "Estimate": "estimate",
-    "Evaluation": "evaluation",
-    "Gate": "gating",
-    "Inspection": "inspection",
-    "Judgement": "judging",
-    "ModelComparison": "evaluation",
-    "Monitor": "monitoring",
-    "Plan": "planning",
-    "Raters": "inspection",
-    "Ratings": "tallies",
-    "Recalibrator": "recalibrating",
-    "Report": "reporting",
-    "SmRoc": "weighted_roc",
-    "Tally": "tallies",
-    "ThresholdClassifier": "thresholds",
-    "ThresholdRule": "thresholds",
-    "agree": "agreeing",
-    "answers": "answering",
-    "class_tally": "evaluation",
-    "compare": "evaluation",
-    "density": "curves.density",
-    "drift": "drifting",
-    "evaluate": "evaluation",
-    "gate": "gating",
-    "inspect": "inspection",
-    "items_needed": "judging",
-    "judge": "judging",
-    "measure": "registry",
-    "plan": "planning",
-    "raters": "inspection",
-    "report": "reporting",
-    "smroc": "weighted_roc",
-    "tally": "evaluation",
-    "threshold": "thresholds",
+_MODULES = {
+    "agreeing": "Agreement agree",
+    "answering": "Answers answers",
+    "comparing": "ModelComparison compare",
+    "curves.density": "Density density",
+    "drifting": "Drift drift",
+    "errors": "BadInput",
+    "estimate": "Estimate",
+    "evaluation": "ClassEvaluation Comparison Evaluation class_tally evaluate tally",
+    "gating": "Gate gate",
+    "inspection": "Inspection Raters inspect raters",
+    "judging": "Judgement items_needed judge",
+    "monitoring": "Monitor",
+    "planning": "Plan plan",
+    "recalibrating": "Recalibrator",
+    "registry": "measure",
+    "reporting": "Report report",
+    "tallies": "ClassTally Confusion Ratings Tally",
+    "thresholds": "ThresholdClassifier ThresholdRule threshold",
+    "weighted_roc": "SmRoc smroc",
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

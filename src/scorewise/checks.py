@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from scorewise.errors import BadInput, Option, Setting
 
-MOST_DRAWS = 10_000_000
+MAX_DRAWS = 10_000_000
 MIDPOINTS = ("mean", "balanced", "median", "crossing")
 
 
 class Rule(NamedTuple):
-    """What a setting must be, in words and as a test; None passes where it is optional."""
+    """What a setting must be, in words and as a test; where it is `optional`, None passes."""
 
     must: str
     holds: Callable[[Any], bool]
@@ -28,6 +28,15 @@ def is_number(value: Any) -> bool:
     (True, True, False, False)
     """
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a real number, neither infinite nor NaN.
+
+    >>> is_finite(1), is_finite(math.inf), is_finite("1")
+    (True, False, False)
+    """
+    return is_number(value) and bool(-math.inf < value < math.inf)
 
 
 def is_integer(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
@@ -51,17 +60,18 @@ def _is_midpoint(value: Any) -> bool:
     return (is_number(value) and 0 <= value <= 1) or not isinstance(value, Real)
 
 
+def _positive(such_as: float) -> Rule:
+    must = f"be a positive number, such as {such_as}"
+    return Rule(must, lambda x: is_number(x) and 0 < x < math.inf, optional=True)
+
+
 RULES = {
-    "bandwidth": Rule(
-        "be a positive number, such as 0.1", lambda x: is_number(x) and 0 < x < math.inf, True
-    ),
+    "bandwidth": _positive(0.1),
     "bins": Rule("be a positive integer, such as 15", lambda x: is_integer(x, 1, 10**6)),
     "clip": Rule(
         "lie between 0 and 0.5, such as 1e-15", lambda x: is_number(x) and 0 < x < 0.5, True
     ),
-    "cost": Rule(
-        "be a positive number, such as 10", lambda x: is_number(x) and 0 < x < math.inf, True
-    ),
+    "cost": _positive(10),
     "coverage": Rule(
         "lie above 0 and be at most 1, such as 0.8", lambda x: is_number(x) and 0 < x <= 1
     ),
@@ -72,9 +82,7 @@ RULES = {
         True,
     ),
     "level": Rule("lie between 0 and 1, such as 0.95", _is_level),
-    "margin": Rule(
-        "be a positive number, such as 0.02", lambda x: is_number(x) and 0 < x < math.inf, True
-    ),
+    "margin": _positive(0.02),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
     "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
     "norm": Rule("be a number from 1 up, such as 2", lambda x: is_number(x) and x >= 1),
@@ -84,14 +92,10 @@ RULES = {
     "prevalence": Rule(
         "lie between 0 and 1, such as 0.02", lambda x: is_number(x) and 0 < x < 1, True
     ),
-    "review": Rule(
-        "be a positive number, such as 0.2", lambda x: is_number(x) and 0 < x < math.inf, True
-    ),
+    "review": _positive(0.2),
     "seed": Rule("be an integer from 0 up, such as 0", lambda x: is_integer(x, 0)),
     "tau": Rule("be at least 0 and below 1, such as 0.5", lambda x: is_number(x) and 0 <= x < 1),
-    "threshold": Rule(
-        "be a finite number, such as 0.5", lambda x: is_number(x) and math.isfinite(x)
-    ),
+    "threshold": Rule("be a finite number, such as 0.5", is_finite),
     "tolerance": Rule(
         "be 0 or a positive number, such as 0.1", lambda x: is_number(x) and 0 <= x < math.inf
     ),
@@ -115,7 +119,7 @@ def check(**settings: Any) -> None:
 
 
 def at_least(least: int, such_as: int, **settings: Any) -> None:
-    """Refuse what is not an integer from `least` up; more draws than anybody waits for are refused, too.
+    """Refuse what is not an integer from `least` up, and more draws than anybody waits for.
 
     >>> at_least(100, 2000, replicates=3)
     Traceback (most recent call last):
@@ -124,19 +128,32 @@ def at_least(least: int, such_as: int, **settings: Any) -> None:
     for name, value in settings.items():
         if not is_integer(value, least):
             raise refused(name, f"be an integer from {least} up, such as {such_as}", value)
-        if name in ("replicates", "draws") and value > MOST_DRAWS:
-            raise refused(name, f"be at most {MOST_DRAWS:,}, such as {such_as}", value)
+        if name in ("replicates", "draws") and value > MAX_DRAWS:
+            raise refused(name, f"be at most {MAX_DRAWS:,}, such as {such_as}", value)
 
 
 def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
-    """Refuse a word that the option does not know."""
+    """Refuse a word that is none of those known."""
     if (word is None or isinstance(word, str)) and word in known:
         return
-    words = " or ".join(f'"{k}"' for k in known if k is not None)
+    *first, last = [f'"{k}"' for k in known if k is not None]
+    words = f"{', '.join(first)} or {last}" if first else last
     raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
+def refuse_given(why: str, **settings: Any) -> None:
+    """Refuse settings that have no meaning here: the first that is given.
+
+    >>> refuse_given(" belongs to files; leave it out", label=None, score="p")
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: score= belongs to files; leave it out
+    """
+    for name, value in settings.items():
+        if value is not None:
+            raise BadInput(Option(name), why)
+
+
 def refused(name: str, must: str, value: Any) -> BadInput:
-    """The refusal of a setting that does not do what it must."""
+    """The error for a setting that breaks its rule."""
     got = f"{value:g}" if is_number(value) and not isinstance(value, Integral) else str(value)
     return BadInput(Setting(name), f" must {must}; got {got}")

@@ -10,6 +10,16 @@ from scorewise.errors import plain
 NAN = math.nan
 
 
+class Undefined(Exception):  # noqa: N818
+    """There is no value, for the reason given: a measure that raises it gives `Estimate.undefined`."""
+
+
+def undefined_if(why: str) -> None:
+    """Raise `Undefined` where there is a reason."""
+    if why:
+        raise Undefined(why)
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A value, its interval, how the interval was made, and the reason when there is no value.

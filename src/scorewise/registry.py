@@ -6,15 +6,17 @@ import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from functools import wraps
+from typing import Any, Literal, TypeVar, cast, get_args, get_type_hints
 
-from scorewise.estimate import Estimate
+from scorewise.checks import check
+from scorewise.estimate import Estimate, Undefined
 
 Better = Literal["high", "low", "near", "neither"]
 Group = Literal["decisions", "order", "scores", "probability", "calibration", "agreement"]
-Subject = Literal["two classes", "several classes", "raters"]
+Subject = Literal["two classes", "several classes", "raters", "answers"]
 Function = TypeVar("Function", bound=Callable[..., Estimate])
 Value = TypeVar("Value")
 
@@ -29,9 +31,9 @@ class Measure:
     better: Better
     bounds: tuple[float, float]
     title: str
+    meaning: str
     options: frozenset[str]
     target: float = math.nan
-    says: str = ""
     replicated: Callable[..., Any] | None = None
 
     @property
@@ -40,11 +42,6 @@ class Measure:
         if self.better in ("near", "neither"):
             return self.target
         return self.bounds[1] if self.better == "high" else self.bounds[0]
-
-    @property
-    def meaning(self) -> str:
-        """What it says in one sentence: the first line of the docstring, unless it was told apart."""
-        return self.says or (self.function.__doc__ or "").strip().partition("\n")[0]
 
     def skill(self, e: Estimate) -> float:
         """Share of the way from the baseline to the best value; NaN where there is no such way."""
@@ -72,10 +69,12 @@ class Measure:
 MEASURES: dict[str, Measure] = {}
 CLASS_MEASURES: dict[str, Measure] = {}
 RATER_MEASURES: dict[str, Measure] = {}
+ANSWER_MEASURES: dict[str, Measure] = {}
 _REGISTERS: dict[Subject, dict[str, Measure]] = {
     "two classes": MEASURES,
     "several classes": CLASS_MEASURES,
     "raters": RATER_MEASURES,
+    "answers": ANSWER_MEASURES,
 }
 
 
@@ -88,18 +87,19 @@ def measure(
     target: float = math.nan,
     of: Subject = "two classes",
     meaning: str = "",
-    several: str = "",
+    classes: str = "",
     replicated: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
-    """Record a function as a measure, and return it unchanged.
+    """Record a function as a measure; where it raises `Undefined`, it gives an undefined estimate.
 
     Measures of the group "decisions" take a `Confusion`, all others a `Tally`; each returns an
     `Estimate` and takes `level=`. Measures of the group "order" depend on the order of the scores
     alone. `bounds` are the ends of the possible values with the default options. Of better="near" the
     best value is the `target`, which the estimate repeats as `expected`; better="neither" says
     something of the rows alone. Measures of="several classes" take a `ClassTally`, those of="raters"
-    take `Ratings`, whatever their group. `meaning` takes the place of the first line of the docstring;
-    `several` is the meaning for several classes of a function that takes their tally as well.
+    take `Ratings`, whatever their group; those of="answers" a tally of confidence against correct, or the
+    answers themselves. `meaning` takes the place of the first line of the docstring; `classes` is the
+    meaning for several classes of a function that takes their tally as well.
     `replicated` gives the values alone of many weights of the cells of a tally, (tally, neg, pos, neg2,
     pos2) with replicates as rows; for measures whose intervals take long.
     """
@@ -113,37 +113,43 @@ def measure(
         raise ValueError(f'a target goes with better="near" and only there; not {target}, {better}')
 
     def record(function: Function) -> Function:
-        if several:
-            measure(
-                group=group, better=better, bounds=bounds, title=title, target=target,
-                of="several classes", meaning=several,
-            )(function)  # fmt: skip
-        name = function.__name__
+        name, measured = function.__name__, _measured(function)
         known = register.get(name)
         if known is not None and known.function.__module__ != function.__module__:
             raise ValueError(
                 f"a measure named {name} exists already, in {known.function.__module__}"
             )
-        options = _options(function)
-        register[name] = Measure(
-            name,
-            function,
-            group,
-            better,
-            bounds,
-            title or name,
-            options,
-            target,
-            meaning,
-            replicated,
-        )
-        return function
+        first_line = (function.__doc__ or "").strip().partition("\n")[0]
+        m = Measure(
+            name, measured, group, better, bounds, title or name, meaning or first_line,
+            _options(function), target, replicated,
+        )  # fmt: skip
+        register[name] = m
+        if classes:
+            CLASS_MEASURES[name] = replace(m, meaning=classes)
+        return measured
 
     return record
 
 
+def _measured(function: Function) -> Function:
+    """The same function with a checked level, and an undefined estimate where it raises `Undefined`."""
+    if function in (m.function for r in _REGISTERS.values() for m in r.values()):
+        return function
+
+    @wraps(function)
+    def measured(*statistic: Any, level: float = 0.95, **options: Any) -> Estimate:
+        check(level=level)
+        try:
+            return function(*statistic, level=level, **options)
+        except Undefined as reason:
+            return Estimate.undefined(str(reason), level)
+
+    return cast("Function", measured)
+
+
 def _options(function: Callable[..., Any]) -> frozenset[str]:
-    """What a measure takes beside the statistic: its keywords, those of a `TypedDict` one by one."""
+    """The keywords of a measure, those of a `TypedDict` one by one."""
     _, *named = inspect.signature(function).parameters.values()
     names = {p.name for p in named if p.kind is not p.VAR_KEYWORD}
     for p in named[-1:]:
@@ -154,7 +160,7 @@ def _options(function: Callable[..., Any]) -> frozenset[str]:
 
 
 # other names that the field has for measures, or for what they are the complement of
-ALSO = {
+SYNONYMS = {
     "auroc": "auc roc_auc area_under_curve c_statistic c_index concordance gini",
     "average_precision": "ap auprc pr_auc auc_pr",
     "sensitivity": "sens recall tpr true_positive hit fnr false_negative miss",
@@ -192,30 +198,38 @@ ALSO = {
 _ENDINGS = ("_score", "_loss", "_rate", "_coefficient")
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """The known measure that a name most likely means; empty where none is near.
 
-    >>> near("recall", ["accuracy", "sensitivity"]), near("acuracy", ["accuracy"]), near("x", ["f1"])
+    >>> nearest("recall", ["sensitivity", "f1"]), nearest("acuracy", ["accuracy"]), nearest("x", ["f1"])
     ('sensitivity', 'accuracy', '')
     """
     there, meant = list(known), [name.lower()]
     for word in meant:  # which grows: brier_score_loss, brier_score, brier
         meant += [word.removesuffix(end) for end in _ENDINGS if word.endswith(end)]
-    meant += [m for m, also in ALSO.items() if {*meant} & {*also.split()}]
+    meant += [m for m, also in SYNONYMS.items() if {*meant} & {*also.split()}]
     close = get_close_matches(name.lower(), there, n=1, cutoff=0.75)
     found = (*meant, *(f"macro_{m}" for m in meant), *close)
     return next((m for m in found if m in there), "")
 
 
 def unknown(name: str, known: Collection[str], what: str = "measure") -> str:
-    """That there is no such measure, and which one is near, or which there are."""
-    if other := near(name, known):
+    """What to say of a name that no measure has: the nearest one, or all that there are."""
+    if other := nearest(name, known):
         return f"no {what} is named {name}; did you mean {other}?"
     return f"no {what} is named {name}; there are {', '.join(sorted(known))}"
 
 
+def title_of(name: str, otherwise: str) -> str:
+    """The title of a measure of two classes, of several or of raters; `otherwise` if it is none."""
+    found = (
+        known[name].title for known in (MEASURES, CLASS_MEASURES, RATER_MEASURES) if name in known
+    )
+    return next(found, otherwise)
+
+
 class Lazy(Mapping[str, Value]):
-    """Values by name, each made when it is first asked for, and then kept."""
+    """Values by name, each made when it is first asked for."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._made: dict[str, Value | None] = dict.fromkeys(names)
@@ -226,7 +240,7 @@ class Lazy(Mapping[str, Value]):
 
     @abstractmethod
     def _unknown(self, name: str) -> str:
-        """What is said of a name that there is not."""
+        """What to say of an unknown name."""
 
     def __getitem__(self, name: Any) -> Value:
         key = str(name)

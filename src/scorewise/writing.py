@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from scorewise.errors import BadInput, plain
 
+_OF_NAMES = (OSError, ValueError)  # too long, or with a zero byte
 Content = str | bytes | memoryview | Callable[[IO[bytes]], object]
 
 
@@ -36,7 +37,7 @@ def write_all(contents: Mapping[str | Path, Content]) -> None:
         parts: list[_Part] = []
         for path, content in contents.items():
             target = check(path)
-            with _refusals(target):
+            with _refusals(f"cannot write {_shown(target)}", OSError):
                 if target.exists() and not target.is_file():
                     with target.open("wb") as file:
                         _fill(file, content)
@@ -44,18 +45,29 @@ def write_all(contents: Mapping[str | Path, Content]) -> None:
                     parts.append(stack.enter_context(_staged(target)))
                     parts[-1].store(content)
         for part in parts:
-            with _refusals(part.target):
+            with _refusals(f"cannot write {_shown(part.target)}", OSError):
                 part.place()
 
 
 def check(path: str | Path) -> Path:
     """The place behind the path, links followed, or the reason why it cannot be written."""
-    try:
-        return _checked(path)
-    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(refused(path, error)) from None
+    if not os.fspath(path):
+        raise BadInput("cannot write: the path is empty; name a file")
+    name, folder = plain(path), plain(Path(path).parent)
+    with _refusals(f"cannot write {_shown(path)}", *_OF_NAMES):
+        _look_at(Path(path))
+        target = Path(path)
+        if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
+            target = Path(os.path.realpath(path))
+        if target.is_symlink() and not target.exists():  # else a link to a device or a pipe
+            raise BadInput(f"cannot write {name}: it is a link to itself; name another file")
+        if target.is_dir():
+            raise BadInput(f"cannot write {name}: it is a folder; name a file in it")
+        if not target.parent.is_dir():
+            raise BadInput(f"cannot write {name}: there is no folder {folder}; make it first")
+        if not os.access(target.parent if not target.exists() else target, os.W_OK):
+            raise BadInput(f"cannot write {name}: no permission; name another place")
+    return target
 
 
 def check_folder(path: str | Path) -> Path:
@@ -63,9 +75,8 @@ def check_folder(path: str | Path) -> Path:
     if not os.fspath(path):
         raise BadInput("cannot write: the path is empty; name a folder")
     name, folder = plain(path), Path(path)
-    try:
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            folder.lstat()
+    with _refusals(f"cannot make folder {_cut(name)}", *_OF_NAMES):
+        _look_at(folder)
         there = next(
             p for p in (folder, *folder.absolute().parents) if p.exists() or p.is_symlink()
         )
@@ -75,19 +86,13 @@ def check_folder(path: str | Path) -> Path:
             )
         if not os.access(there, os.W_OK):
             raise BadInput(f"cannot write into {name}: no permission; name another folder")
-    except (OSError, ValueError) as error:  # a name too long, or with a zero byte
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(f"cannot make folder {_cut(name)}: {_reason(error)}") from None
     return folder
 
 
 def make_folder(path: str | Path) -> None:
     """Make a folder, and those that it is in, unless it is there."""
-    try:
+    with _refusals(f"cannot make folder {_cut(plain(path))}", *_OF_NAMES):
         Path(path).mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"cannot make folder {_cut(plain(path))}: {_reason(error)}") from error
 
 
 def seal(doc: Mapping[str, Any]) -> str:
@@ -117,49 +122,35 @@ def read_sealed(path: str | Path, commands: Sequence[str], what: str, by: str) -
     return doc
 
 
-def _checked(path: str | Path) -> Path:
-    if not os.fspath(path):
-        raise BadInput("cannot write: the path is empty; name a file")
-    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-        Path(path).lstat()
-    target = Path(path)
-    if not target.exists() or target.is_file() or target.is_dir():  # else a device or a pipe
-        target = Path(os.path.realpath(path))
-    name, folder = plain(path), plain(Path(path).parent)
-    if target.is_symlink() and not target.exists():  # else a link to a device or a pipe
-        raise BadInput(f"cannot write {name}: it is a link to itself; name another file")
-    if target.is_dir():
-        raise BadInput(f"cannot write {name}: it is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise BadInput(f"cannot write {name}: there is no folder {folder}; make it first")
-    if not os.access(target.parent if not target.exists() else target, os.W_OK):
-        raise BadInput(f"cannot write {name}: no permission; name another place")
-    return target
+def refused(target: str | Path, error: OSError) -> str:
+    """What the system says against a file, as a sentence."""
+    return f"cannot write {_shown(target)}: {error.strerror or error}"
 
 
 @contextmanager
-def _refusals(target: Path) -> Iterator[None]:
-    """The system's errors as refusals of a file."""
+def _refusals(what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """The system's errors as refusals."""
     try:
         yield
-    except OSError as error:
-        raise BadInput(refused(target, error)) from error
+    except BadInput:
+        raise
+    except kinds as error:
+        raise BadInput(f"{what}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def refused(target: str | Path, error: OSError | ValueError) -> str:
-    """What the system says against a file, as a sentence."""
-    shown = plain(target)
-    if len(shown) > 80:
-        shown = _cut(plain(Path(target).name))
-    return f"cannot write {shown}: {_reason(error)}"
+def _look_at(path: Path) -> None:
+    """Let the system refuse what cannot be a name; whether there is such a file is seen later."""
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+        path.lstat()
+
+
+def _shown(path: str | Path) -> str:
+    shown = plain(path)
+    return shown if len(shown) <= 80 else _cut(plain(Path(path).name))
 
 
 def _cut(shown: str) -> str:
     return shown if len(shown) <= 80 else f"{shown[:77]}..."
-
-
-def _reason(error: OSError | ValueError) -> Any:
-    return getattr(error, "strerror", None) or error
 
 
 def _fill(file: IO[bytes], content: Content) -> None:

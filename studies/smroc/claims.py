@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from scorewise.inference.paired import holm
+from scorewise.inference.differences import holm
 from studies._comparisons import Correlation, Shift, corrected_t, shift, spearman
 from studies.smroc.runs import AREAS, MODELS, SCHEMES
 

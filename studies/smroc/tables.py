@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from scorewise.inference.paired import holm
+from scorewise.inference.differences import holm
 from studies._comparisons import Correlation, Shift
 from studies._tools import give_or_take, p_value, shown, table, wrapped
 from studies.smroc.claims import LEVEL, MIDPOINTS, Lower, Separates, Steadier, claims

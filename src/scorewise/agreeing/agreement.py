@@ -16,36 +16,44 @@ from scorewise.agreeing.disagreement import (
     DisputedItem,
     Pairs,
     RaterAgreement,
-    differing,
     disputed,
     pairs,
+    rater_agreement,
     specific_agreement,
 )
-from scorewise.agreeing.interpretation import Banded, Baseline, Paradox, banded, baseline, paradox
+from scorewise.agreeing.interpretation import (
+    Banded,
+    Baseline,
+    Paradox,
+    banded,
+    baseline,
+    paradox,
+    reported,
+)
 from scorewise.agreeing.reading import read_ratings
-from scorewise.arrays import Ints
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
 from scorewise.columns.grouping import grouping
 from scorewise.columns.layouts import Form
 from scorewise.columns.ratings import RatingRows, Scale
-from scorewise.columns.rows import group_columns
+from scorewise.columns.reader import group_columns
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
-from scorewise.inference.agreement_limits import Interval
-from scorewise.inference.agreement_weights import named
+from scorewise.inference.agreement_intervals import Interval
+from scorewise.inference.agreement_weights import weights_name
 from scorewise.inference.clusters import widened_test
+from scorewise.inference.means import cluster_variance
 from scorewise.registry import RATER_MEASURES, Measured
-from scorewise.show.estimates import Repeatable
-from scorewise.show.fields import Count, means
-from scorewise.show.shown import Shown
+from scorewise.show.records import Count, Repeatable, field
+from scorewise.show.result import Pictures, Result
+from scorewise.subgroups import ComparedGroups, GroupWording
 from scorewise.tallies import ClassTally, Confusion, Ratings, RowTally, Tally, TallySet
-from scorewise.tallies.merging import is_saved, ratings_of, saved
-from scorewise.tallies.ratings import some_items
+from scorewise.tallies.merging import is_saved, ratings_of, sum_of_saved
+from scorewise.tallies.ratings import take_items
 
 if TYPE_CHECKING:
     from scorewise.agreeing.document import AgreeDocument
-    from scorewise.displays.overview import Pictures
 
 FIRST = (
     "percent_agreement", "cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa",
@@ -53,16 +61,25 @@ FIRST = (
 )  # fmt: skip
 
 
+GROUP_TITLES = {
+    "percent_agreement": "Agreement",
+    "cohen_kappa": "Cohen",
+    "fleiss_kappa": "Fleiss",
+    "krippendorff_alpha": "Alpha",
+    "gwet_ac": "AC",
+}
+
+
 class Settings(Repeatable):
     """The settings that the numbers depend on."""
 
-    scale: Scale = means("What kind of categories there are.")
-    weights: str = means("How near misses count; own: by a matrix.")
-    interval: Interval = means("How intervals were made.", default="formula")
-    top: Count = means("Items listed at most.", default=10)
+    scale: Scale = field("What kind of categories there are.")
+    weights: str = field("How near misses count; own: by a matrix.")
+    interval: Interval = field("How intervals were made.", default="formula")
+    top: Count = field("Items listed at most.", default=10)
 
 
-class Agreement(Shown, Measured):
+class Agreement(Result, Measured):
     """Each measure of agreement as an attribute and by its name: `a.fleiss_kappa`, `a["fleiss_kappa"]`.
 
     `a.groups["north"]` is the agreement on the items of a group, where columns of groups were named (`by`).
@@ -79,46 +96,43 @@ class Agreement(Shown, Measured):
         ratings: Ratings,
         weights: Any = None,
         rows: RatingRows | None = None,
-        notes: Sequence[str] = (),
-        sources: tuple[str, ...] = (),
+        min_rows: int = 20,
         **settings: Any,
     ) -> None:
         self.ratings, self.weights, self.rows = ratings, weights, rows
-        self.notes, self.sources = tuple(notes), sources
-        self.settings = Settings(scale=ratings.scale, weights=named(ratings, weights), **settings)
+        self.notes = () if rows is None else (*rows.guesses, *rows.notes)
+        self.sources = () if rows is None else rows.place.sources
+        self.cluster = None if rows is None else rows.cluster
+        self.settings = Settings(
+            scale=ratings.scale, weights=weights_name(ratings, weights), **settings
+        )
         register = {n: RATER_MEASURES[n] for n in dict.fromkeys((*FIRST, *RATER_MEASURES))}
         super().__init__(register, {**vars(self.settings), "weights": weights})
-        self.groups: Mapping[str, Agreement] = {}
+        self.groups = Groups(self, min_rows)
 
-    def part(self, at: Ints, **changed: Any) -> Agreement:
-        """The agreement on some of the items, with settings changed."""
+    def part(self, at: Ints, level: float) -> Agreement:
+        """The agreement on some of the items, at that level."""
         assert self.rows is not None
-        some = some_items(self.rows, at)
-        kept = {n: x for n, x in vars(self.settings).items() if n not in ("scale", "weights")}
-        return Agreement(
-            Ratings.of_rows(some), self.weights, some, (), self.sources, **{**kept, **changed}
-        )
+        some = take_items(self.rows, at)
+        settings = {n: x for n, x in vars(self.settings).items() if n not in ("scale", "weights")}
+        return Agreement(Ratings.of_rows(some), self.weights, some, **settings | {"level": level})
 
     def _make(self, name: str) -> Estimate:
-        e, rows = RATER_MEASURES[name].under(self._options, self.ratings), self.rows
-        if rows is None or rows.cluster is None or not e.defined:
+        e = RATER_MEASURES[name].under(self._options, self.ratings)
+        if self.cluster is None or not e.defined:
             return e
         if name not in COEFFICIENTS:
             method = "none: items are in clusters" if e.high > e.low else e.method
             return replace(e, low=nan, high=nan, p=None, method=method)
-        return widened_test(e, *self._spread(name), RATER_MEASURES[name].bounds)
+        return widened_test(e, *self._variances(name), RATER_MEASURES[name].bounds)
 
-    def _spread(self, name: str) -> tuple[float, float, int]:
+    def _variances(self, name: str) -> tuple[float, float, int]:
         """The variance of a coefficient by cluster and by item, and the number of clusters."""
-        assert self.rows is not None
-        assert self.rows.cluster is not None
+        assert self.cluster is not None
         r, used = self._items
-        cluster: Any = np.unique(self.rows.cluster[used], return_inverse=True)[1]
-        moved = coefficient(r, name, self.weights).slope
-        sums = np.bincount(cluster, r.weight * moved)
-        many = len(sums)
-        variance = float((sums**2).sum()) * many / max(many - 1, 1)
-        return variance, float((r.weight2 * moved**2).sum()), many
+        slope = coefficient(r, name, self.weights).influence
+        variance, _, many = cluster_variance(r.weight * slope, self.cluster[used])
+        return variance, float((r.weight2 * slope**2).sum()), many
 
     @cached_property
     def _items(self) -> tuple[Ratings, Any]:
@@ -126,20 +140,28 @@ class Agreement(Shown, Measured):
         assert self.rows is not None
         return Ratings.of_items(self.rows)
 
+    def influence(self, name: str) -> Floats:
+        """What each item does to a coefficient, times its weight."""
+        r, used = self._items
+        assert self.rows is not None
+        moved = np.zeros(len(self.rows))
+        slope = coefficient(r, name, self.weights).influence
+        if len(slope):
+            moved[used] = r.weight * slope
+        return moved
+
     @cached_property
     def bands(self) -> dict[str, Banded]:
         """Each coefficient in words, with the probability that the true value lies in each band."""
-        names = (
-            name for name in COEFFICIENTS if name != "percent_agreement" and self[name].defined
-        )
-        found = {}
-        for name in names:
-            grown = 1.0
-            if self.rows is not None and self.rows.cluster is not None:
-                variance, own, _ = self._spread(name)
-                grown = sqrt(max(variance / own, 1.0)) if own > 0 else 1.0
-            found[name] = banded(self.ratings, name, self.weights, grown)
-        return {name: b for name, b in found.items() if b is not None}
+        by_name = {}
+        for name in COEFFICIENTS:
+            if name == "percent_agreement" or not self[name].defined:
+                continue
+            variance, own, _ = (1.0, 1.0, 0) if self.cluster is None else self._variances(name)
+            widening = sqrt(max(variance / own, 1.0)) if own > 0 else 1.0
+            if (b := banded(self.ratings, name, self.weights, widening)) is not None:
+                by_name[name] = b
+        return by_name
 
     @cached_property
     def paradox(self) -> Paradox:
@@ -164,7 +186,7 @@ class Agreement(Shown, Measured):
     @cached_property
     def raters(self) -> list[RaterAgreement]:
         """How far each rater agrees with the others, the one who differs most first."""
-        return differing(self.ratings, weights=self.weights, level=self.settings.level)
+        return rater_agreement(self.ratings, weights=self.weights, level=self.settings.level)
 
     @cached_property
     def disputed(self) -> list[DisputedItem]:
@@ -176,27 +198,68 @@ class Agreement(Shown, Measured):
     def pictures(self) -> Pictures:
         """The coefficients over the bands, each two raters ("pairs") and, where there are some, groups."""
         from scorewise.displays import CoefficientsDisplay, ForestDisplay, PairsDisplay
-        from scorewise.displays.overview import Pictures
 
         options = {name: getattr(self.settings, name) for name in ("interval", "level", "seed")}
-        made = CoefficientsDisplay.from_ratings, PairsDisplay.from_ratings
+        r, weights = self.ratings, self.weights
         kinds: dict[str, Any] = {
-            "coefficients": partial(made[0], self.ratings, weights=self.weights, **options),
-            "pairs": partial(made[1], self.ratings, weights=self.weights),
+            "coefficients": partial(
+                CoefficientsDisplay.from_ratings, r, weights=weights, **options
+            ),
+            "pairs": partial(PairsDisplay.from_ratings, r, weights=weights),
         }
         if not self.groups:
             return Pictures(kinds, ("coefficients",))
-        from scorewise.agreeing.groups import reported
-
-        name = reported(self.ratings.raters)
-        kinds["groups"] = partial(ForestDisplay.from_groups, {"": self}, name)
+        kinds["groups"] = partial(ForestDisplay.from_groups, {"": self}, reported(r.raters))
         return Pictures(kinds, ("coefficients", "groups"))
 
     def document(self) -> AgreeDocument:
         """What is written and shown; `scorewise schema agree` prints its schema."""
-        from scorewise.agreeing.document import agree_document
+        from scorewise.agreeing.document import AgreeDocument
 
-        return agree_document(self)
+        return AgreeDocument.of(self)
+
+
+class Groups(ComparedGroups[Agreement]):
+    """The agreement on the items of each group, by its name, made when it is first asked for.
+
+    `groups["north"]` of one column, `groups["north", "f"]` or `groups["north / f"]` of two.
+    """
+
+    def __init__(self, of: Agreement, min_rows: int) -> None:
+        rows = of.rows
+        if rows is None:
+            super().__init__(grouping({}, min_rows))
+        else:
+            super().__init__(grouping(rows.groups, min_rows, mass=rows.mass(), times=rows.count))
+            self.mass, self.cluster = rows.mass(), rows.cluster
+        self.overall, self.level = of, of.settings.level
+        self.wording = group_wording(of.ratings.raters)
+        self.measures = [*self.wording.titles]
+
+    def estimates(self, k: int, inside: bool, level: float) -> Agreement:
+        """The agreement on the items of a group, or on all others."""
+        assert self.overall is not None
+        return self.overall.part(self.row_places(k, inside), level)
+
+    def influence(self, of: Agreement, measure: str) -> Floats:
+        """What each item does to a coefficient, times its weight."""
+        return of.influence(measure)
+
+    def _rest(self, *of: Any) -> Floats:
+        return np.minimum(super()._rest(*of), 1.0)
+
+
+def group_wording(raters: Sequence[str] | None) -> GroupWording:
+    """How groups of items are told of: by the coefficient to report."""
+    name = reported(raters)
+    other = "fleiss_kappa" if name == "cohen_kappa" else "cohen_kappa"
+    return GroupWording(
+        better=dict.fromkeys(GROUP_TITLES, "high"),
+        sentences={name: ("Raters agree less on {}", "Raters agree more on {}")},
+        titles={n: t for n, t in GROUP_TITLES.items() if n != other},
+        names={name: RATER_MEASURES[name].title},
+        noun="item",
+    )
 
 
 def agree(
@@ -260,7 +323,7 @@ def agree(
         "interval": interval, "level": float(level), "seed": int(seed), "top": top,
     }  # fmt: skip
     if other is None and is_saved(ratings):
-        ratings = saved(ratings)
+        ratings = sum_of_saved(ratings)
     if isinstance(ratings, RowTally | Tally | ClassTally | TallySet):
         return agree(
             **ratings_of(ratings, by), scale=scale, categories=categories, weights=weights,
@@ -269,33 +332,20 @@ def agree(
     if other is not None:
         ratings = {"first": ratings, "second": other}
         by = group_columns(by, "ratings")
-    single = "cluster" if cluster is not None else "by"
-    if (cluster is not None or by is not None) and isinstance(ratings, Ratings | Confusion):
-        raise BadInput(
-            Option(single), " needs single items, which a table of ratings has not; pass a column ",
-            "for each rater",
-        )  # fmt: skip
-    if isinstance(ratings, Ratings):
+    if isinstance(ratings, Ratings | Confusion):
+        if cluster is not None or by is not None:
+            raise BadInput(
+                Option("by" if cluster is None else "cluster"),
+                " needs single items, which a table of ratings has not; pass a column for each rater",
+            )
+        if isinstance(ratings, Confusion):
+            words = ratings.classes if categories is None else tuple(map(str, categories))
+            ratings = Ratings.of_confusion(replace(ratings, classes=words), scale=scale)
         return Agreement(ratings, weights, **settings)
-    if isinstance(ratings, Confusion):
-        words = ratings.classes if categories is None else tuple(str(c) for c in categories)
-        table = replace(ratings, classes=words)
-        return Agreement(Ratings.of_confusion(table, scale=scale), weights, **settings)
+    columns = {"raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts}
+    of_items = {"weight": weight, "count": count, "cluster": cluster, "items": items}
     rows = read_ratings(
-        ratings,
-        {
-            "raters": raters, "item": item, "rater": rater, "rating": rating, "counts": counts,
-        },
-        form=form, scale=scale, categories=categories,
-        amounts={"weight": weight, "count": count, "cluster": cluster, "items": items},
-        by=by, encoding=encoding,
+        ratings, columns, of_items, by, form=form, scale=scale, categories=categories,
+        encoding=encoding,
     )  # fmt: skip
-    notes = [*rows.guesses, *rows.notes]
-    made = Agreement(Ratings.of_rows(rows), weights, rows, notes, rows.place.sources, **settings)
-    if rows.groups:
-        from scorewise.agreeing.groups import Groups
-
-        made.groups = Groups(
-            made, grouping(rows.groups, min_rows, mass=rows.mass, times=rows.count)
-        )
-    return made
+    return Agreement(Ratings.of_rows(rows), weights, rows, min_rows, **settings)

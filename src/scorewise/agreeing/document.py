@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scorewise.agreeing.agreement import Agreement, Settings
+from scorewise.agreeing.agreement import Settings, group_wording
 from scorewise.agreeing.disagreement import (
     Amount,
     CategoryAgreement,
@@ -18,39 +19,37 @@ from scorewise.agreeing.disagreement import (
     RaterAgreement,
     amount,
 )
-from scorewise.agreeing.groups import Groups, words
-from scorewise.agreeing.interpretation import COMMON, Baseline, ParadoxRecord
-from scorewise.agreeing.verdict import verdict_of
-from scorewise.columns.rating_codes import RatingList, is_number, spelled_alike
+from scorewise.agreeing.interpretation import Baseline, ParadoxRecord
+from scorewise.agreeing.verdict import hints, verdict
+from scorewise.columns.rating_codes import RatingList
 from scorewise.errors import plain
 from scorewise.registry import RATER_MEASURES
 from scorewise.show.data import ClusterRecord
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.estimates import MeasureRow, record_of
-from scorewise.show.fields import Count, Record, Share, means
-from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Column, Section, section, undefined
+from scorewise.show.records import Count, MeasureRow, Record, Share, field, record_of
 from scorewise.show.words import (
     Format,
     count,
-    counted,
-    cut,
+    formatted,
     interval,
-    is_least,
-    named,
+    is_smallest_p,
+    listed,
     p_value,
     percent,
+    plural,
     quoted,
-    written,
+    truncated,
 )
+from scorewise.subgroups import GroupsRecord, group_section
 
-FEW = 20  # items below which intervals are rough
-MOST = 1000  # categories that are listed
-LEAST = 5  # items on which raters agree on a rarer category
-LIKE_COLUMNS = 10  # times as many raters as items
-WEIGHTED = {"gwet_ac": "Gwet's AC2", "percent_agreement": "Weighted agreement"}
-ENOUGH = 5  # common items of a pair that is worth showing
+if TYPE_CHECKING:
+    from scorewise.agreeing.agreement import Agreement
+
+MAX_CATEGORIES = 1000  # that are listed
+MIN_ITEMS = 5  # that a pair has in common, to be worth showing
 CATEGORIES, RATERS, PAIRS = 30, 20, 15  # rows of a table at most
+WEIGHTED_TITLES = {"gwet_ac": "Gwet's AC2", "percent_agreement": "Weighted agreement"}
 BANDS = (
     "In words: up to 0 none, to 0.2 slight, 0.4 fair, 0.6 moderate, 0.8 substantial, 1 almost "
     "perfect; in brackets roughly how probable it is, by the standard error, that the true value "
@@ -63,47 +62,81 @@ MARGINS = (
 )
 TWO_ALIKE = "Of two raters, Fleiss' kappa is Scott's pi, and Conger's and Light's are Cohen's."
 SIDE_BY_SIDE = {
-    "percent_agreement": "Agreement",
-    "cohen_kappa": "Kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gwet_ac": "AC1",
-    "brennan_prediger": "PABAK",
-    "kappa_max": "Maximum kappa",
-    "prevalence_index": "Prevalence",
-    "bias_index": "Bias",
-}
+    "percent_agreement": "Agreement", "cohen_kappa": "Kappa", "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac": "AC1", "brennan_prediger": "PABAK", "kappa_max": "Maximum kappa",
+    "prevalence_index": "Prevalence", "bias_index": "Bias",
+}  # fmt: skip
 
 
 class CategoryRecord(Record):
     """A category."""
 
     name: str
-    ratings: Amount = means("Ratings that say it, or their weight.")
+    ratings: Amount = field("Ratings that say it, or their weight.")
 
 
 class DataRecord(Record):
     """The ratings that were judged."""
 
     sources: list[str]
-    items: Amount = means("Items with a rating, or their weight.")
-    unrated: Count = means("Items without any rating, which count for nothing.")
-    single: Amount = means("Items with one rating, or their weight.")
-    ratings: Amount = means("Ratings, or their weight.")
-    missing: Amount | None = means("Ratings that are missing; null where raters are not known.")
-    raters: list[str] | None = means("The raters; null where it is not known who said what.")
-    most: Count = means("Most ratings of an item.")
-    distinct: Count = means("Categories in all.")
-    categories: list[CategoryRecord] = means("The categories in order, at most 1,000.")
+    items: Amount = field("Items with a rating, or their weight.")
+    unrated: Count = field("Items without any rating, which count for nothing.")
+    single: Amount = field("Items with one rating, or their weight.")
+    ratings: Amount = field("Ratings, or their weight.")
+    missing: Amount | None = field("Ratings that are missing; null where raters are not known.")
+    raters: list[str] | None = field("The raters; null where it is not known who said what.")
+    most: Count = field("Most ratings of an item.")
+    distinct: Count = field("Categories in all.")
+    categories: list[CategoryRecord] = field("The categories in order, at most 1,000.")
     weighted: bool
+
+    @classmethod
+    def of(cls, a: Agreement) -> DataRecord:
+        """The record of the ratings."""
+        r, unrated = a.ratings, 0
+        if a.rows is not None:
+            given = a.rows.given
+            there = (
+                given.item if isinstance(given, RatingList) else np.flatnonzero((given >= 0).any(1))
+            )
+            unrated = len(a.rows) - len(np.unique(there))
+        ratings = float((r.weight * r.rated).sum())
+        raters = None if r.raters is None else list(r.raters)
+        return cls(
+            sources=list(a.sources),
+            items=amount(r.items),
+            unrated=unrated,
+            single=amount(r.weight[r.rated == 1].sum()),
+            ratings=amount(ratings),
+            missing=None if raters is None else amount(max(r.items * len(raters) - ratings, 0.0)),
+            raters=raters,
+            most=int(r.rated.max(initial=0)),
+            distinct=len(r.categories),
+            categories=[
+                CategoryRecord(name=c, ratings=amount(w))
+                for c, w in zip(r.categories[:MAX_CATEGORIES], r.said, strict=False)
+            ],
+            weighted=r.weighted,
+        )
 
 
 class AgreementRow(MeasureRow):
     """One measure of agreement with its estimate."""
 
-    band: str | None = means("The coefficient in words; null where it has none.")
-    chances: dict[str, Share] | None = means(
+    band: str | None = field("The coefficient in words; null where it has none.")
+    chances: dict[str, Share] | None = field(
         "Probability that the true value lies in each band; null where there are none."
     )
+
+    @classmethod
+    def of_agreement(cls, a: Agreement, name: str) -> AgreementRow:
+        """The row of a measure, and the word for it."""
+        e, m, (band, chances) = a[name], RATER_MEASURES[name], a.bands.get(name, (None, None))
+        title = m.title
+        if a.settings.weights != "identity":
+            title = WEIGHTED_TITLES.get(name, title)
+        more = {"title": title, "band": band, "chances": chances}
+        return record_of(cls, e, m, skill=m.skill(e), **more)
 
 
 class AgreeDocument(JudgedDocument, command="agree"):
@@ -112,14 +145,34 @@ class AgreeDocument(JudgedDocument, command="agree"):
     settings: Settings
     data: DataRecord
     clusters: ClusterRecord | None
-    measures: list[AgreementRow] = means("Every measure of agreement.", min_length=1)
+    measures: list[AgreementRow] = field("Every measure of agreement.", min_length=1)
     paradox: ParadoxRecord
     baseline: Baseline
-    categories: list[CategoryAgreement] = means("Agreement on each category; none beyond 1,000.")
+    categories: list[CategoryAgreement] = field("Agreement on each category; none beyond 1,000.")
     pairs: Pairs
-    raters: list[RaterAgreement] = means("Each rater, who differs most first.")
-    disputed: list[DisputedItem] = means("The items with most disagreement.")
+    raters: list[RaterAgreement] = field("Each rater, who differs most first.")
+    disputed: list[DisputedItem] = field("The items with most disagreement.")
     groups: list[GroupsRecord]
+
+    @classmethod
+    def of(cls, a: Agreement) -> AgreeDocument:
+        """The document of an agreement."""
+        doc = cls(
+            settings=a.settings,
+            data=DataRecord.of(a),
+            clusters=ClusterRecord.of(a.cluster),
+            verdict=verdict(a),
+            measures=[AgreementRow.of_agreement(a, name) for name in a],
+            paradox=record_of(ParadoxRecord, a.paradox),
+            baseline=a.baseline,
+            categories=a.categories if len(a.ratings.categories) <= MAX_CATEGORIES else [],
+            pairs=a.pairs,
+            raters=a.raters,
+            disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
+            groups=[a.groups.record] if a.groups else [],
+            hints=list(hints(a)),
+        )
+        return with_cautions(doc)
 
     def sections(self) -> list[Section]:
         """Coefficients in words, beside each other and beside guessing, and where raters differ."""
@@ -127,136 +180,15 @@ class AgreeDocument(JudgedDocument, command="agree"):
         if self.data.raters is not None:  # else the measures say so
             lacking.append((self.pairs.why, "Each two raters"))
         parts = (
-            _measures,
-            _groups,
-            _side_by_side,
-            _baseline,
-            _categories,
-            _raters,
-            _pairs,
-            _disputed,
-        )
+            _measures, _groups, _side_by_side, _baseline, _categories, _raters, _pairs, _disputed,
+        )  # fmt: skip
         shown = [s for part in parts for s in part(self)]
         return [Section(facts=_facts(self)), *shown, *undefined(lacking)]
 
 
-def agree_document(a: Agreement) -> AgreeDocument:
-    """The document of an agreement."""
-    return with_cautions(
-        AgreeDocument(
-            settings=a.settings,
-            data=_data(a),
-            clusters=ClusterRecord.of(None if a.rows is None else a.rows.cluster),
-            verdict=verdict_of(a),
-            measures=measure_rows(a),
-            paradox=record_of(ParadoxRecord, a.paradox),
-            baseline=a.baseline,
-            categories=a.categories if len(a.ratings.categories) <= MOST else [],
-            pairs=a.pairs,
-            raters=a.raters,
-            disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
-            groups=[a.groups.record] if isinstance(a.groups, Groups) else [],
-            hints=list(_hints(a)),
-        )
-    )
-
-
-def measure_rows(a: Agreement) -> list[AgreementRow]:
-    """Every measure, and the word for it."""
-    titles = WEIGHTED if a.settings.weights != "identity" else {}
-    rows = []
-    for name, e in a.items():
-        row = vars(MeasureRow.of(RATER_MEASURES[name], e))
-        word, chances = a.bands.get(name, (None, None))
-        title = titles.get(name, row["title"])
-        rows.append(AgreementRow(**{**row, "title": title}, band=word, chances=chances))
-    return rows
-
-
-def _data(a: Agreement) -> DataRecord:
-    r, unrated = a.ratings, 0
-    if a.rows is not None:
-        given = a.rows.given
-        there = given.item if isinstance(given, RatingList) else np.flatnonzero((given >= 0).any(1))
-        unrated = len(a.rows) - len(np.unique(there))
-    ratings = float((r.weight * r.rated).sum())
-    said = np.bincount(r.counted.code, r.weight[r.counted.at] * r.counted.times, len(r.categories))
-    raters = None if r.raters is None else list(r.raters)
-    return DataRecord(
-        sources=list(a.sources),
-        items=amount(r.items),
-        unrated=unrated,
-        single=amount(r.weight[r.rated == 1].sum()),
-        ratings=amount(ratings),
-        missing=None if raters is None else amount(max(r.items * len(raters) - ratings, 0.0)),
-        raters=raters,
-        most=int(r.rated.max(initial=0)),
-        distinct=len(r.categories),
-        categories=[
-            CategoryRecord(name=c, ratings=amount(w))
-            for c, w in zip(r.categories[:MOST], said, strict=False)
-        ],
-        weighted=r.weighted,
-    )
-
-
-def _hints(a: Agreement) -> Iterator[str]:
-    """What a reader should be told in words."""
-    r, raters = a.ratings, a.ratings.raters or ()
-    yield from a.rows.notes if a.rows is not None else ()
-    if a.rows is not None and a.rows.cluster is not None:
-        yield (
-            "Intervals of coefficients are by cluster; those of categories, pairs and raters take items "
-            "for independent."
-        )
-    order, start, length = r.by_rater
-    for name, first, many in zip(raters, start.tolist(), length.tolist(), strict=False):
-        said = r.listed.code[order[first : first + many]]
-        if many and (said == said[0]).all() and len(r.categories) > 1:
-            yield f"{quoted(name)} says {quoted(r.categories[said[0]])} of every item that they rated"
-        if not many:
-            yield f"{quoted(name)} rated nothing"
-    never = np.setdiff1d(np.arange(len(r.categories)), r.counted.code)
-    if len(never):
-        yield f"no rater ever says {named([quoted(r.categories[k]) for k in never])}"
-    if r.scale == "nominal" and len(r.categories) > 2 and all(map(is_number, r.categories)):
-        yield (
-            "the categories are numbers; if they have an order, the scale ordinal or interval counts near "
-            "misses for less than other differences"
-        )
-    # one word spelled in two ways, or a word for nothing
-    for one, other in spelled_alike(r.categories)[:3]:
-        yield f"{quoted(one)} and {quoted(other)} count as two categories; are they one?"
-    yield from _rare(a)
-    if len(raters) > LIKE_COLUMNS * max(r.items, 1):
-        yield (
-            f"{len(raters):,} raters of {counted(round(r.items), 'item')}: if these are two columns of "
-            f"ratings, pass them by name"
-        )
-    if 1 < r.effective < FEW:
-        yield f"{counted(round(r.effective), 'item')} are few; intervals are rough"
-
-
-def _rare(a: Agreement) -> Iterator[str]:
-    """Kappa and alpha lean on the categories that are not the commonest."""
-    share, common, r = a.paradox.share, a.paradox.commonest, a.ratings
-    if common is None or share < COMMON or len(r.categories) > MOST or r.weighted:
-        return
-    k = r.categories.index(common)
-    again = np.unique(r.counted.at[(r.counted.code != k) & (r.counted.times >= 2)])
-    if (both := float(r.weight[again].sum())) < LEAST:
-        yield (
-            f"on {counted(round(both), 'item')} only raters agree on another category than "
-            f"{quoted(common)}: too few for the intervals and words of kappa and alpha to be relied on"
-        )
-
-
-# The page.
-
-
 def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
     data, s = doc.data, doc.settings
-    facts = [("Data", named([quoted(x) for x in data.sources]))] if data.sources else []
+    facts = [("Data", listed([quoted(x) for x in data.sources]))] if data.sources else []
     items = [count(data.items)]
     items += [f"{count(data.unrated)} more without a rating"] if data.unrated else []
     items += [f"{count(data.single)} with one rating only"] if data.single else []
@@ -266,14 +198,14 @@ def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
     if data.raters is None:
         who = f"not known; up to {data.most} of an item"
     else:
-        who = f"{len(data.raters)}: {named([quoted(r) for r in data.raters], 6)}"
+        who = f"{len(data.raters)}: {listed([quoted(r) for r in data.raters], 6)}"
     facts.append(("Raters", f"{who}; {count(data.ratings)} ratings{gaps}"))
     total = data.ratings
     shares = [
-        f"{quoted(c.name)} {written(c.ratings / total if total else None, 'percent')}"
+        f"{quoted(c.name)} {formatted(c.ratings / total if total else None, 'percent')}"
         for c in data.categories
     ]
-    facts.append(("Categories", f"{data.distinct:,}, {s.scale}: {named(shares, 8)}"))
+    facts.append(("Categories", f"{data.distinct:,}, {s.scale}: {listed(shares, 8)}"))
     if s.weights != "identity":
         how = "the matrix given" if s.weights == "own" else f"{s.weights} weights"
         metric = f"; alpha has its own {s.scale} metric, not to be compared with them"
@@ -309,7 +241,7 @@ def _measures(doc: AgreeDocument) -> list[Section]:
 
 
 def _groups(doc: AgreeDocument) -> list[Section]:
-    how = words(doc.data.raters)
+    how = group_wording(doc.data.raters)
     made = (group_section(g, doc.settings.level, how, "Groups") for g in doc.groups)
     return [replace(s, anchor="slices") for s in made]
 
@@ -331,8 +263,8 @@ def _baseline(doc: AgreeDocument) -> list[Section]:
         return []
     rows: list[tuple[object, ...]] = [("by margins", b.error, b.by_margins, b.kappa, "")]
     if b.draws:
-        spread = " ± ".join(written(x, "number") for x in (b.by_permutation, b.spread))
-        p = p_value(b.p, least=is_least(b.p, b.draws))
+        spread = " ± ".join(formatted(x, "number") for x in (b.by_permutation, b.spread))
+        p = p_value(b.p, least=is_smallest_p(b.p, b.draws))
         rows.append(("by permutation", b.error, spread, b.kappa_permuted, p))
     ratio = "1 - error / its error"
     columns: dict[str, Format] = {"Guessing": "text", "Error": "number", "Its error": "number"}
@@ -360,7 +292,7 @@ def _raters(doc: AgreeDocument) -> list[Section]:
         for r in doc.raters[:RATERS]
     ]
     more = len(doc.raters) - len(rows)
-    lines = [f"{counted(more, 'further rater')} in the document"] if more else []
+    lines = [f"{plural(more, 'further rater')} in the document"] if more else []
     columns: dict[str, Format] = {"Rater": "text", "Items": "count", "Agrees with others": "value"}
     columns |= {**_level(doc), "With their majority": "value"}
     return section("Each rater, who differs most first", columns, rows, lines)
@@ -368,7 +300,7 @@ def _raters(doc: AgreeDocument) -> list[Section]:
 
 def _pairs(doc: AgreeDocument) -> list[Section]:
     pairs = doc.pairs.rows
-    enough = [p for p in pairs if p.items >= ENOUGH] or pairs
+    enough = [p for p in pairs if p.items >= MIN_ITEMS] or pairs
     if len(pairs) < 2:
         return _said_by_both("What both said", doc, enough)
     rows = [
@@ -377,8 +309,8 @@ def _pairs(doc: AgreeDocument) -> list[Section]:
         for p in enough[:PAIRS]
     ]  # fmt: skip
     more = doc.pairs.number - len(rows)
-    few = f" or share fewer than {ENOUGH} items" if len(enough) < len(pairs) else ""
-    lines = [f"{counted(more, 'further pair')} who agree more{few}"] if more > 0 else []
+    few = f" or share fewer than {MIN_ITEMS} items" if len(enough) < len(pairs) else ""
+    lines = [f"{plural(more, 'further pair')} who agree more{few}"] if more > 0 else []
     columns: dict[str, Format] = {"First": "text", "Second": "text", "Items": "count"}
     columns |= {"Agreement": "number", "Cohen's kappa": "value", **_level(doc)}
     return [
@@ -390,7 +322,7 @@ def _pairs(doc: AgreeDocument) -> list[Section]:
 def _said_by_both(title: str, doc: AgreeDocument, pairs: Sequence[Pair]) -> list[Section]:
     """What the first pair said, where the table is small."""
     names = [_short(c.name, 10) for c in doc.data.categories]
-    if not pairs or pairs[0].table is None or len(names) > 8 or pairs[0].items < ENOUGH:
+    if not pairs or pairs[0].table is None or len(names) > 8 or pairs[0].items < MIN_ITEMS:
         return []
     corner = f"{_short(pairs[0].first, 12)} \\ {_short(pairs[0].second, 12)}"
     columns = [Column(corner, "text"), *(Column(n, "count") for n in names)]
@@ -424,4 +356,4 @@ def _said(doc: AgreeDocument, item: DisputedItem) -> str:
 
 
 def _short(name: str, most: int = 24) -> str:
-    return cut(plain(name), most)
+    return truncated(plain(name), most)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,31 +12,56 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import at_least
-from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
-from scorewise.inference.agreement import BANDS, coefficient, exact
-from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement
-from scorewise.inference.disagreement import Rated, parts
+from scorewise.inference.agreement import (
+    BANDS,
+    RatedItems,
+    band,
+    coefficient,
+    decompose,
+    fractions,
+    mean_disagreement,
+    rated_items,
+)
+from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement_of, of_table
+from scorewise.inference.rater_pairs import light_kappa
 from scorewise.measures.marginals import why_no_table
 from scorewise.registry import RATER_MEASURES
-from scorewise.show.estimates import NumberOrNaN, ShareOrNaN, Titled
-from scorewise.show.fields import Count, Record, Share, Weight, means
+from scorewise.show.records import (
+    Count,
+    NumberOrNaN,
+    Record,
+    Share,
+    ShareOrNaN,
+    Titled,
+    Weight,
+    field,
+)
 from scorewise.show.words import percent
 from scorewise.tallies import Ratings
+from scorewise.tallies.rating_patterns import sums_at
 
-NEAR = 1e-9  # of an edge, where the exact value decides
+EDGE = 1e-9  # of an edge, where the exact value decides
 _ROUNDING = Fraction(1, 10**12)  # of weights and numbers that are not whole
+MAX_RATINGS = 1 << 18  # ratings of patterns, of which there are fractions
+MAX_CATEGORIES = 1 << 9
+_IRRATIONAL = ("radical", "circular", "bipolar")
 DRAWS = 1000
-ITEMS = 10**8  # beyond which random tables take too long, or overflow
-TABLES = 1 << 22  # cells of tables drawn together
+MAX_ITEMS = 10**8  # beyond which random tables take too long, or overflow
+MAX_CELLS = 1 << 22  # cells of tables drawn together
 COMMON = 0.75  # share of one category from which prevalence matters: a prevalence index of 0.5
 GAP = 0.2  # of AC1 and kappa
 SHIFT = 0.2  # of margins from which bias matters
-TWO = (
+OF_TWO = (
     "percent_agreement", "cohen_kappa", "gwet_ac", "brennan_prediger", "kappa_max",
     "prevalence_index", "bias_index",
 )  # fmt: skip
-MANY = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
+OF_MORE = ("percent_agreement", "fleiss_kappa", "gwet_ac", "brennan_prediger")
+
+
+def reported(raters: Sequence[str] | None) -> str:
+    """The name of the coefficient to report of these raters; None where they are not known."""
+    return "cohen_kappa" if raters is not None and len(raters) == 2 else "krippendorff_alpha"
 
 
 # Coefficients in words: bands decided exactly, and how likely each is.
@@ -51,54 +78,71 @@ class Banded(NamedTuple):
     chances: dict[str, float]
 
 
-def band(x: Fraction | float) -> str:
-    """The word for a coefficient: upper ends belong to the band below.
-
-    >>> band(0.4), band(Fraction(2, 5)), band(0.41), band(-0.1)
-    ('fair', 'fair', 'moderate', 'none')
-    """
-    if not x <= 1:
-        raise BadInput(f"a coefficient of agreement is {x}; it is 1 at most")
-    # a float is compared with the float of the edge: 0.4 means two fifths
-    return next(w for w, e in BANDS.items() if x <= (e if isinstance(x, Fraction) else float(e)))
-
-
-def banded(r: Ratings, name: str, weights: Weights = None, grown: float = 1.0) -> Banded | None:
+def banded(r: Ratings, name: str, weights: Weights = None, widening: float = 1.0) -> Banded | None:
     """The band of a coefficient of these ratings and the probability of each; None where it is undefined.
 
     Within 1e-9 of an edge the value is taken in rational arithmetic. Of weights or numbers that are not
     whole, it counts as on the edge within 1e-12, because these are rounded themselves. Probabilities
     are those of the t distribution (normal for Cohen's kappa) around the value, cut to the
     coefficient's range (Gwet 2014, chapter 6); where all items agree alike, so that there is no standard
-    error, those of the observed disagreement by Jeffreys' beta distribution. `grown` is how many times as
-    large the standard error is where items come in clusters.
+    error, those of the observed disagreement by Jeffreys' beta distribution. `widening` is how many times
+    as large the standard error is where items come in clusters.
     """
     from scipy.special import betaincc
 
     c = coefficient(r, name, weights)
     if c.why:
         return None
-    word = band(_decided(r, name, weights, c.value))
+    word = band(_exact_at_edges(r, name, weights, c.value))
     if c.se >= 1e-12:
-        return Banded(word, chances(c.value, grown * c.se, c.df, RATER_MEASURES[name].bounds))
+        return Banded(word, chances(c.value, widening * c.se, c.df, RATER_MEASURES[name].bounds))
     apart, room = min(max(1 - c.observed, 0.0), 1.0), 1 - c.expected
     a, b = apart * c.items + 0.5, (1 - apart) * c.items + 0.5
     below = [float(betaincc(a, b, min((1 - float(e)) * room, 1.0))) for e in BANDS.values()]
     return Banded(word, dict(zip(BANDS, np.diff(below, prepend=0.0).tolist(), strict=True)))
 
 
-def _decided(r: Ratings, name: str, weights: Weights, value: float) -> Fraction | float:
+def _exact_at_edges(r: Ratings, name: str, weights: Weights, value: float) -> Fraction | float:
     """The value, exactly where it lies next to the edge of a band."""
     edge = min(BANDS.values(), key=lambda e: abs(float(e) - value))
-    if abs(value - float(edge)) > NEAR:
+    if abs(value - float(edge)) > EDGE:
         return min(value, 1.0)
-    found = exact(r, name, weights)
-    own = weights is not None and not isinstance(weights, str)
+    fraction = exact(r, name, weights)
     whole = r.weight.dtype.kind == "i" and bool((r.values == r.values.round()).all())
-    if found is not None and whole and not own:  # nothing was rounded
-        return found
-    found = Fraction(value) if found is None else found
-    return edge if abs(found - edge) < _ROUNDING else found
+    if fraction is not None and whole and isinstance(weights, str | None):  # nothing was rounded
+        return fraction
+    fraction = Fraction(value) if fraction is None else fraction
+    return edge if abs(fraction - edge) < _ROUNDING else fraction
+
+
+def exact(r: Ratings, name: str, weights: Weights = None) -> Fraction | None:
+    """The coefficient as a fraction; None where it does not exist, is not rational or takes too long.
+
+    Weights and numbers of categories that are floats are the fractions that these are.
+
+    >>> exact(Ratings.of_table([[20, 5], [10, 15]]), "cohen_kappa")
+    Fraction(2, 5)
+    """
+    large = math.prod(r.listed.shape) > MAX_RATINGS or len(r.categories) > MAX_CATEGORIES
+    if large or coefficient(r, name, weights).why:
+        return None
+    if isinstance(weights, str) and weights in _IRRATIONAL:
+        return None
+    values, w, w2 = (fractions(x) for x in (r.values, r.weight, r.weight2))
+    x = rated_items(replace(r, values=values, weight=w, weight2=w2), name, weights)
+    assert isinstance(x, RatedItems)  # or there would be no coefficient
+    if not isinstance(weights, str | None):
+        kernel = of_table(1 - fractions(weights))
+        x = replace(x, kernel=kernel, apart=mean_disagreement(x.counts, kernel))
+    if name == "light_kappa":
+        mean = light_kappa(x, r.raters or ())
+        assert not isinstance(mean, str)
+        ratio = mean[0]
+    else:
+        observed, chance, *_ = decompose(x, name, influence=False)
+        ratio = observed / chance
+    fraction: Fraction = 1 - ratio
+    return fraction
 
 
 def chances(
@@ -124,19 +168,19 @@ def chances(
 class Baseline(Record):
     """The error of two raters beside that of guessing; null where not known."""
 
-    error: NumberOrNaN = means("Mean disagreement of two raters.", default=math.nan)
-    by_margins: NumberOrNaN = means(
+    error: NumberOrNaN = field("Mean disagreement of two raters.", default=math.nan)
+    by_margins: NumberOrNaN = field(
         "The same of raters who guess by the margins.", default=math.nan
     )
-    by_permutation: NumberOrNaN = means(
+    by_permutation: NumberOrNaN = field(
         "The same, as the mean over random tables.", default=math.nan
     )
-    spread: NumberOrNaN = means("Standard deviation over random tables.", default=math.nan)
-    p: ShareOrNaN = means("Share of random tables that agree as much.", default=math.nan)
-    kappa: NumberOrNaN = means("1 - error / by_margins.", default=math.nan)
-    kappa_permuted: NumberOrNaN = means("1 - error / by_permutation.", default=math.nan)
-    draws: Count = means("Random tables drawn.", default=0)
-    why: str = means("Why something is not known; empty where all is.", default="")
+    spread: NumberOrNaN = field("Standard deviation over random tables.", default=math.nan)
+    p: ShareOrNaN = field("Share of random tables that agree as much.", default=math.nan)
+    kappa: NumberOrNaN = field("1 - error / by_margins.", default=math.nan)
+    kappa_permuted: NumberOrNaN = field("1 - error / by_permutation.", default=math.nan)
+    draws: Count = field("Random tables drawn.", default=0)
+    why: str = field("Why something is not known; empty where all is.", default="")
 
 
 def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: int = 0) -> Baseline:
@@ -153,34 +197,31 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
     (0.5, 0.02)
     """
     at_least(0, DRAWS, draws=draws)
-    d = disagreement(r, weights)
+    d = disagreement_of(r, weights)
     if why := why_no_table(r):
         return Baseline(why=why)
     if isinstance(d, str):
         return Baseline(why=d)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    seen = parts(Rated.of(r, d, both), "cohen_kappa", slopes=False)
+    seen = decompose(RatedItems.of(r, d, both), "cohen_kappa", influence=False)
     error, expected = float(seen.observed), float(seen.chance)
-    known: dict[str, Any] = {
-        "error": error,
-        "by_margins": expected,
-        "kappa": _avoided(error, expected),
-    }
+    known: dict[str, Any] = {"error": error, "by_margins": expected}
+    known["kappa"] = _avoided(error, expected)
     if weight.dtype.kind != "i":
         return Baseline(**known, why="items have weights; random tables need counts")
-    if float(weight.sum()) > ITEMS:
-        return Baseline(**known, why=f"more than {ITEMS:,} items; random tables take fewer")
+    if float(weight.sum()) > MAX_ITEMS:
+        return Baseline(**known, why=f"more than {MAX_ITEMS:,} items; random tables take fewer")
     if not draws:
         return Baseline(**known, why="no random tables were asked for")
-    drawn = _permuted(codes, weight, d, draws, np.random.default_rng(seed))
-    mean, spread = float(drawn.mean()), float(drawn.std())
+    errors = _permuted(codes, weight, d, draws, np.random.default_rng(seed))
+    mean, deviation = float(errors.mean()), float(errors.std())
     return Baseline(
         **known,
         by_permutation=mean,
-        spread=spread if spread > 1e-12 else 0.0,
+        spread=deviation if deviation > 1e-12 else 0.0,
         # so that rounding does not tell equal tables apart
-        p=(1 + int((drawn <= error + 1e-12).sum())) / (1 + draws),
+        p=(1 + int((errors <= error + 1e-12).sum())) / (1 + draws),
         kappa_permuted=_avoided(error, mean),
         draws=draws,
     )
@@ -203,13 +244,13 @@ def _permuted(
 
     items = int(weight.sum())
     (rows, i), (columns, j) = (np.unique(c, return_inverse=True) for c in codes.T)
-    if len(rows) * len(columns) > max(items, TABLES >> 10):
+    if len(rows) * len(columns) > max(items, MAX_CELLS >> 10):
         first, second = (c.repeat(weight) for c in codes.T)
         shuffled = (rng.permutation(second) for _ in range(draws))
         return np.array([float(d.between(first, other).mean()) for other in shuffled])
     apart = np.asarray(d.between(rows[:, None], columns), np.float64)
     margins = [np.bincount(k, weight).astype(np.int64) for k in (i, j)]
-    made, step = random_table(*margins), max(1, TABLES // apart.size)
+    made, step = random_table(*margins), max(1, MAX_CELLS // apart.size)
     errors = []
     for done in range(0, draws, step):
         drawn = made.rvs(size=min(step, draws - done), random_state=rng)
@@ -231,11 +272,11 @@ class ParadoxRecord(Record):
     """Coefficients without weights side by side, and what drives them apart."""
 
     measures: list[CoefficientRecord]
-    commonest: str | None = means("The category said most often.")
+    commonest: str | None = field("The category said most often.")
     share: Share
-    shift: Weight | None = means("Share of one rater's ratings that would have to move.")
-    prevalence: bool = means("Whether the commonest category drives kappa down.")
-    bias: bool = means("Whether two raters use the categories differently often.")
+    shift: Weight | None = field("Share of one rater's ratings that would have to move.")
+    prevalence: bool = field("Whether the commonest category drives kappa down.")
+    bias: bool = field("Whether two raters use the categories differently often.")
 
 
 class Paradox(ParadoxRecord):
@@ -261,14 +302,14 @@ def paradox(r: Ratings, *, level: float = 0.95) -> Paradox:
     """
     two = r.raters is not None and len(r.raters) == 2
     plain = {"level": level, "weights": "identity"}  # those that know no weights get none
-    found = {n: RATER_MEASURES[n].under(plain, r) for n in (TWO if two else MANY)}
-    weight, many, shift = r.weight.astype(np.float64), len(r.categories), None
-    said = _shares(r.counted.code, weight[r.counted.at] * r.counted.times, many)
-    share = float(said.max(initial=0.0))
-    commonest = r.categories[int(said.argmax())] if share > 0 else None
+    found = {n: RATER_MEASURES[n].under(plain, r) for n in (OF_TWO if two else OF_MORE)}
+    share = float(r.said.max(initial=0.0)) / (float(r.said.sum()) or 1.0)
+    commonest = r.categories[int(r.said.argmax())] if share > 0 else None
+    shift = None
     if two:
         both = r.rated == 2
-        a, b = (_shares(r.said_by(k)[both], weight[both], many) for k in (0, 1))
+        each = (sums_at(r.said_by(k)[both], r.weight[both], len(r.categories)) for k in (0, 1))
+        a, b = (said / (float(said.sum()) or 1.0) for said in each)
         shift = float(np.abs(a - b).sum()) / 2
     kappa, ac = found["cohen_kappa" if two else "fleiss_kappa"], found["gwet_ac"].value
     prevalence = kappa.defined and ac - kappa.value >= GAP - 1e-12 and share >= COMMON - 1e-12
@@ -296,10 +337,3 @@ def paradox(r: Ratings, *, level: float = 0.95) -> Paradox:
         measures=measures, commonest=commonest, share=share, shift=shift, prevalence=prevalence,
         bias=bias, estimates=found, sentences=sentences,
     )  # fmt: skip
-
-
-def _shares(code: Any, weight: Floats, many: int) -> Floats:
-    """How often each category is said."""
-    said = np.bincount(code, weight, many)
-    shares: Floats = said / (float(said.sum()) or 1.0)
-    return shares

@@ -9,12 +9,11 @@ from typing import Any, get_args
 import numpy as np
 
 from scorewise.checks import one_of
-from scorewise.columns.files import is_files, open_frame
 from scorewise.columns.labels import listed, text
 from scorewise.columns.layouts import Form, Layout, item_column, long_columns
 from scorewise.columns.rating_codes import given_categories
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
-from scorewise.columns.rows import group_columns
+from scorewise.columns.sources import is_files, open_frame
 from scorewise.columns.vectors import of_torch
 from scorewise.errors import BadInput, Option
 
@@ -24,62 +23,61 @@ SQUARE = "a square of whole numbers is read as the table of two raters; the form
 def read_ratings(
     ratings: Any,
     columns: Mapping[str, Any],
-    *,
-    form: Form | None,
-    scale: Scale,
-    categories: Sequence[Any] | None,
-    amounts: Mapping[str, Any],
+    of_items: Mapping[str, Any],
     by: Any = None,
+    *,
+    form: Form | None = None,
+    scale: Scale = "nominal",
+    categories: Sequence[Any] | None = None,
     encoding: str | None = None,
 ) -> RatingRows:
     """Ratings in any of the forms that `agree` takes; a note says where the form was not given.
 
-    >>> found = read_ratings(
-    ...     [[2, 1], [1, 2]], {}, form=None, scale="nominal", categories=None, amounts={}
-    ... )
-    >>> found.count, found.notes == (SQUARE,)
+    `columns` are names of columns of a frame or a file, `of_items` what items have beside their ratings.
+
+    >>> rows = read_ratings([[2, 1], [1, 2]], {}, {})
+    >>> rows.count, rows.notes == (SQUARE,)
     (array([2, 1, 1, 2]), True)
     """
     one_of("form", form, (None, *get_args(Form)))
-    named = {k: v for k, v in columns.items() if v not in (None, ())}
-    amounts = {k: v for k, v in amounts.items() if v is not None}
-    further = {("item" if k == "items" else k): v for k, v in amounts.items()}
+    columns = {k: v for k, v in columns.items() if v not in (None, ())}
+    of_items = {k: v for k, v in of_items.items() if v is not None}
+    beside = {("item" if k == "items" else k): v for k, v in of_items.items()}
     options: dict[str, Any] = {"scale": scale, "categories": categories}
     mapping, files = isinstance(ratings, Mapping), is_files(ratings) and ratings not in ([], ())
     # of the type: a lazy frame would work out its columns
     frame = mapping or hasattr(type(ratings), "columns")
-    square = form is None and not named and not files and _square(ratings, frame)
+    square = form is None and not columns and not files and _square(ratings, frame)
     form = "table" if square else form
     if mapping and form is None:  # whether its columns are not all raters by their names
         names = [str(name) for name in ratings]
         mapping = not (item_column(names) or long_columns(names, Layout()))
-    if files or (frame and (named or _names(by, ratings) or not mapping)):
-        _refuse_columns(amounts, by)
-        chosen = {**further, **named, **options, "groups": by}
-        found = rating_rows(ratings, **chosen, form=form, encoding=encoding)
-    elif named:
+    if files or (frame and (columns or _names(by, ratings) or not mapping)):
+        _refuse_columns(of_items, by)
+        named = {**beside, **columns, **options, "groups": by}
+        rows = rating_rows(ratings, **named, form=form, encoding=encoding)
+    elif columns:
         raise BadInput(
-            Option(next(iter(named))), " names a column; pass a frame, a dict of columns or a file"
+            Option(next(iter(columns))),
+            " names a column; pass a frame, a dict of columns or a file",
         )
     elif form == "table":
-        if given := next(iter(amounts), None if by is None else "by"):
+        if given := next(iter(of_items), None if by is None else "by"):
             refused = " does not go with a table of two raters; the form items reads items x raters"
             raise BadInput(Option(given), refused)
         sides = None
         if isinstance(ratings, Mapping):
             sides = None, [text(name) for name in ratings]
             ratings = np.stack([np.asarray(c) for c in ratings.values()], axis=1)
-        found = table_ratings(_array(ratings), **options, names=sides)
+        rows = table_ratings(_array(ratings), **options, names=sides)
     elif form == "counts":
-        if "count" in amounts:
+        if "count" in of_items:
             raise BadInput(Option("count"), " does not go with counts of ratings; leave it out")
-        groups = group_columns(by, "ratings")
         counts = _counts(ratings, categories)
-        found = rating_rows(counts=counts, scale=scale, groups=groups, **further)
+        rows = rating_rows(counts=counts, scale=scale, groups=by, **beside)
     else:
-        groups = group_columns(by, "ratings")
-        found = rating_rows(raters=_by_rater(ratings), groups=groups, **options, **further)
-    return replace(found, notes=(*found.notes, SQUARE)) if square else found
+        rows = rating_rows(raters=_by_rater(ratings), groups=by, **options, **beside)
+    return replace(rows, notes=(*rows.notes, SQUARE)) if square else rows
 
 
 def _names(by: Any, ratings: Any) -> bool:
@@ -88,9 +86,9 @@ def _names(by: Any, ratings: Any) -> bool:
     return isinstance(by, str) or (listed and all(isinstance(n, str) and n in ratings for n in by))
 
 
-def _refuse_columns(amounts: Mapping[str, Any], by: Any) -> None:
+def _refuse_columns(of_items: Mapping[str, Any], by: Any) -> None:
     """Refuse columns themselves, where ratings are a file or a frame."""
-    named = {**amounts, "by": "" if isinstance(by, str | list | tuple | None) else by}
+    named = {**of_items, "by": "" if isinstance(by, str | list | tuple | None) else by}
     if given := next((k for k, v in named.items() if not isinstance(v, str)), None):
         raise BadInput(
             Option(given), " is the name of a column where ratings are a file or a frame"

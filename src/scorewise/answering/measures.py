@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
-from scorewise.columns import Rows, take
-from scorewise.curves.selective import risk_coverage
+from scorewise.columns import Rows, binary_rows
+from scorewise.columns.rows import cut
+from scorewise.computing import cached
+from scorewise.curves.benefit import risk_coverage
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import widened_mean
-from scorewise.inference.effects import clustered, effects
-from scorewise.inference.paired import mean_loss
-from scorewise.inference.scales import effective, limits, mean_score, pooled_spread
+from scorewise.inference.means import mean_loss, mean_score
+from scorewise.inference.scales import effective_size, limits, pooled_variance
 from scorewise.inference.shares import wilson, wilson_of
-from scorewise.registry import CLASS_MEASURES, MEASURES, Better, Group, Measure
+from scorewise.registry import ANSWER_MEASURES, CLASS_MEASURES, MEASURES, Measure, measure
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Moments
 
-FEW = 20  # distinct qualities, up to which each is a threshold of its own
+MAX_TAUS = 20  # distinct qualities, up to which each is a threshold of its own
 GRID = tuple(i / 20 for i in range(20))
 MARGIN = 0.05  # of coverage on both sides, where the last answers kept are judged
 
@@ -45,38 +43,51 @@ class Sample:
     confidence: Floats
     weight: Floats | None
     cluster: Ints | None = None
-    _tallies: dict[int, Tally] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, rows: AnswerRows, name: str, at: NDArray[np.intp] | None = None) -> Sample:
+    def of(cls, rows: AnswerRows, name: str, at: Ints | None = None) -> Sample:
         """The answers that have this confidence, among all rows or some of them."""
-        confidence = rows.confidence[name] if at is None else rows.confidence[name][at]
-        known = np.flatnonzero(~np.isnan(confidence))
-        index = known if at is None else at[known]
-        weight = None if rows.weight is None else rows.weight[index]
-        if weight is not None and not weight.all():  # what has no weight says nothing
-            index, known, weight = index[weight > 0], known[weight > 0], weight[weight > 0]
-        cluster = None if rows.cluster is None else rows.cluster[index]
+        index: Any = np.arange(len(rows)) if at is None else at
+        there = ~np.isnan(rows.confidence[name][index])
+        if rows.weight is not None:  # what has no weight says nothing
+            there &= rows.weight[index] > 0
+        index = index[there]
+        cluster = cut(rows.cluster, index)
         if cluster is not None:
             cluster = np.unique(cluster, return_inverse=True)[1]
-        return cls(rows.quality[index], confidence[known], weight, cluster)
+        confidence = rows.confidence[name][index]
+        return cls(rows.quality[index], confidence, cut(rows.weight, index), cluster)
 
     def __len__(self) -> int:
         return len(self.quality)
+
+    @property
+    def mass(self) -> Floats:
+        """How much each answer matters."""
+        return np.ones(len(self)) if self.weight is None else self.weight
 
     def correct(self, tau: float) -> int:
         """How many answers are above `tau`; of two thresholds with the same number, these are the same."""
         return int(np.count_nonzero(self.quality > tau))
 
-    def tally(self, tau: float) -> Tally:
-        """The confidence against whether the answer is correct."""
-        key = self.correct(tau)
-        if key not in self._tallies:
-            self._tallies[key] = Tally.of(
-                self.quality > tau, self.confidence, weight=self.weight, positive=True,
-                kind="probability",
+    def rows(self, tau: float) -> Rows:
+        """The confidence against whether the answer is correct, answer by answer."""
+
+        def made() -> Rows:
+            return binary_rows(
+                None, label=self.quality > tau, score={"score": self.confidence},
+                weight=self.weight, positive=True, kind="probability",
             )  # fmt: skip
-        return self._tallies[key]
+
+        return cached(self, ("rows", self.correct(tau)), made)
+
+    def tally(self, tau: float) -> Tally:
+        """The same, with the rows counted."""
+
+        def made() -> Tally:
+            return Tally.of_rows(self.rows(tau), "score").unlabelled()
+
+        return cached(self, ("tally", self.correct(tau)), made)
 
 
 def thresholds(quality: Floats) -> tuple[float, ...]:
@@ -86,7 +97,7 @@ def thresholds(quality: Floats) -> tuple[float, ...]:
     ((0.0,), 20)
     """
     found = np.unique(quality)
-    if len(found) > FEW:
+    if len(found) > MAX_TAUS:
         return GRID
     return tuple(sorted({0.0, *(q for q in found.tolist() if q < 1)}))
 
@@ -95,35 +106,13 @@ def thresholds(quality: Floats) -> tuple[float, ...]:
 
 
 NONE = "no answers"
-Function = TypeVar("Function", bound=Callable[..., Estimate])
-ALL: dict[str, Measure] = {
-    **{name: m for name, m in MEASURES.items() if m.group != "decisions"},
-    **{name: CLASS_MEASURES[name] for name in ("aurc", "excess_aurc", "augrc")},
-}
-SHOWN = (
-    "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "brier", "mcb", "dsc",
-    "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
-)  # fmt: skip
-OF_QUALITY = {"mean_quality", "soft_brier"}  # functions of a sample, the others of its tally
-WITHOUT_TAU = {*OF_QUALITY, "mean_confidence"}
 
 
-def of_answers(title: str, group: Group, better: Better) -> Callable[[Function], Function]:
-    """Record a function as a measure of answers, and return it unchanged."""
-
-    def record(function: Function) -> Function:
-        name, options = function.__name__, frozenset(inspect.signature(function).parameters)
-        ALL[name] = Measure(name, function, group, better, (0.0, 1.0), title, options)
-        return function
-
-    return record
-
-
-@of_answers("Accuracy", "decisions", "high")
-def accuracy(t: Tally, level: float = 0.95) -> Estimate:
+@measure(group="decisions", title="Accuracy", of="answers")
+def accuracy(t: Tally, *, level: float = 0.95) -> Estimate:
     """Share of answers that are correct; Wilson interval.
 
-    >>> accuracy(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]), 0.95)
+    >>> accuracy(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]))
     0.750 [0.301, 0.954]
     """
     if not t.negatives and not t.positives:
@@ -133,66 +122,73 @@ def accuracy(t: Tally, level: float = 0.95) -> Estimate:
     return Estimate(share.value, share.low, share.high, level, "Wilson")
 
 
-@of_answers("Mean quality", "decisions", "high")
-def mean_quality(s: Sample, level: float = 0.95) -> Estimate:
+@measure(group="decisions", title="Mean quality", of="answers")
+def mean_quality(s: Sample, *, level: float = 0.95) -> Estimate:
     """Mean quality of the answers, whatever tau; Wilson where it is 0 or 1, else Student, logit.
 
-    >>> mean_quality(Sample(np.array([0.0, 0.6, 1.0, 0.8]), np.full(4, 0.5), None), 0.95)
+    >>> mean_quality(Sample(np.array([0.0, 0.6, 1.0, 0.8]), np.full(4, 0.5), None))
     0.600 [0.079, 0.963]
     """
-    w = _weights(s)
+    w = s.mass
     if not w.any():
         return Estimate.undefined(NONE, level)
     if not ((s.quality > 0) & (s.quality < 1)).any():
-        return accuracy(s.tally(0.5), level)
+        return accuracy(s.tally(0.5), level=level)
     value = float((w * s.quality).sum() / w.sum())
     off = s.quality - value
-    rows = effective(float(w.sum()), float((w * w).sum()))
-    spread = pooled_spread((float((w * w * off * off).sum() / w.sum() ** 2), rows))
-    if not spread.says_something():
+    rows = effective_size(float(w.sum()), float((w * w).sum()))
+    variance = pooled_variance((float((w * w * off * off).sum() / w.sum() ** 2), rows))
+    if not variance.informative():
         return Estimate(value, level=level, method="none: all are equal")
-    low, high = limits(value, spread, level, "logit")
+    low, high = limits(value, variance, level, "logit")
     return Estimate(value, low, high, level, "Student, logit scale")
 
 
-@of_answers("Mean confidence", "scores", "neither")
-def mean_confidence(t: Tally, level: float = 0.95) -> Estimate:
+@measure(group="scores", better="neither", title="Mean confidence", of="answers")
+def mean_confidence(t: Tally, *, level: float = 0.95) -> Estimate:
     """Mean confidence in the answers; Student's interval, within [0, 1].
 
-    >>> mean_confidence(Tally.of([1, 1, 0], [0.95, 0.9, 0.3]), 0.95)
+    >>> mean_confidence(Tally.of([1, 1, 0], [0.95, 0.9, 0.3]))
     0.717 [0.000, 1.000]
     """
     e = mean_score(t, level=level)
     return replace(e, low=max(e.low, 0.0), high=min(e.high, 1.0)) if e.low < e.high else e
 
 
-@of_answers("Overconfidence", "calibration", "near")
-def overconfidence(t: Tally, level: float = 0.95) -> Estimate:
+@measure(
+    group="calibration",
+    better="near",
+    target=0.0,
+    bounds=(-1.0, 1.0),
+    title="Overconfidence",
+    of="answers",
+)
+def overconfidence(t: Tally, *, level: float = 0.95) -> Estimate:
     """Mean confidence less the share of correct answers; above 0 is overconfident.
 
     The interval puts together Student's for the mean confidence and Wilson's for the share, with the
     correlation of the two on the same answers (MOVER; Zou 2007), drawn to 0 where it is above 0 and answers
     are few.
 
-    >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]), 0.95)
+    >>> overconfidence(Tally.of([1, 1, 0, 1], [0.9, 0.8, 0.7, 1.0]))
     0.100 [-0.102, 0.486]
     """
-    right = accuracy(t, level)
+    right = accuracy(t, level=level)
     if not right.defined:
         return right
-    said = mean_score(t, level=level)
-    value = said.value - right.value
-    alone = not math.isfinite(said.low)  # all say the same, or there is one answer
-    ends = (said.value, said.value) if alone else (said.low, said.high)
+    mean = mean_score(t, level=level)
+    value = mean.value - right.value
+    alone = not math.isfinite(mean.low)  # all say the same, or there is one answer
+    ends = (mean.value, mean.value) if alone else (mean.low, mean.high)
     r = 0.0 if alone else _correlation(t)
-    low = value - _apart(said.value - ends[0], right.high - right.value, r)
-    high = value + _apart(ends[1] - said.value, right.value - right.low, r)
-    return Estimate(value, max(low, -1.0), min(high, 1.0), level, "MOVER, paired")
-
-
-def _apart(a: float, b: float, r: float) -> float:
-    """The root of the variance of a difference, in the units of the two distances."""
-    return math.sqrt(max(a * a + b * b - 2 * r * a * b, 0.0))
+    sides = (
+        (mean.value - ends[0], right.high - right.value),
+        (ends[1] - mean.value, right.value - right.low),
+    )
+    # the standard error of a difference, in the units of the two distances
+    down, up = (math.sqrt(max(a * a + b * b - 2 * r * a * b, 0.0)) for a, b in sides)
+    low, high = max(value - down, -1.0), min(value + up, 1.0)
+    return Estimate(value, low, high, level, "MOVER, paired")
 
 
 def _correlation(t: Tally) -> float:
@@ -203,22 +199,22 @@ def _correlation(t: Tally) -> float:
     both = float((x * (t.pos - w * right)).sum()) / total
     size = math.sqrt(float((w * x * x).sum()) / total * right * (1 - right))
     r = min(max(both / size, -1.0), 1.0) if size > 1e-12 else 0.0
-    rows = effective(total, float((t.neg2 + t.pos2).sum()))
+    rows = effective_size(total, float((t.neg2 + t.pos2).sum()))
     return r * (1 - 1 / (rows - 1)) if r > 0 and rows > 2 else min(r, 0.0)
 
 
-@of_answers("Brier against quality", "probability", "low")
-def soft_brier(s: Sample, level: float = 0.95) -> Estimate:
+@measure(group="probability", better="low", title="Brier against quality", of="answers")
+def soft_brier(s: Sample, *, level: float = 0.95) -> Estimate:
     """Mean squared distance of the confidence from the quality; needs no tau.
 
     The Brier score where quality is 0 or 1. Normal interval on the log scale, its variance added up within
     and between the better and the worse half of the scale, because few bad answers may decide it. The
     baseline is the best constant confidence, the mean quality.
 
-    >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None), 0.95)
+    >>> soft_brier(Sample(np.array([0.0, 0.6, 1.0]), np.array([0.3, 0.7, 0.9]), None))
     0.037 [0.001, 0.948]
     """
-    w = _weights(s)
+    w = s.mass
     if not w.any():
         return Estimate.undefined(NONE, level)
     loss = (s.confidence - s.quality) ** 2
@@ -230,56 +226,7 @@ def soft_brier(s: Sample, level: float = 0.95) -> Estimate:
     return mean_loss(sums, weights, squares, level, baseline, 1.0)
 
 
-# of which values a measure is the mean, and the bounds that it keeps to
-MEANS: dict[str, tuple[Callable[[Sample, Any], Floats], tuple[float, float]]] = {
-    "accuracy": (lambda s, right: right, (0.0, 1.0)),
-    "mean_quality": (lambda s, right: s.quality, (0.0, 1.0)),
-    "mean_confidence": (lambda s, right: s.confidence, (0.0, 1.0)),
-    "overconfidence": (lambda s, right: s.confidence - right, (-1.0, 1.0)),
-    "soft_brier": (lambda s, right: (s.confidence - s.quality) ** 2, (0.0, 1.0)),
-}
-
-
-def by_cluster(e: Estimate, name: str, s: Sample, settings: Any) -> Estimate:
-    """The estimate of a measure with its interval by cluster, where answers come in clusters."""
-    if s.cluster is None or not len(s):
-        return e
-    right = s.quality > settings.tau
-    if name in MEANS:
-        values, bounds = MEANS[name]
-        x = values(s, right.astype(np.float64))
-        return widened_mean(e, x, _weights(s), s.cluster, bounds)
-    t, rows, options = _as_rows(s, right, settings)
-    return clustered(e, ALL[name], rows, t, options, s.cluster)
-
-
-def moves(s: Sample, name: str, settings: Any) -> Floats:
-    """What each answer does to a measure, times its weight."""
-    right, weight = s.quality > settings.tau, _weights(s)
-    if name in MEANS:
-        x = MEANS[name][0](s, right.astype(np.float64))
-        total = float(weight.sum())
-        found: Floats = weight * (x - float((weight * x).sum()) / total) / total
-        return found
-    t, rows, options = _as_rows(s, right, settings)
-    moved = effects(ALL[name], rows, t, options)
-    return np.zeros(len(s)) if moved is None else weight * moved
-
-
-def _as_rows(s: Sample, right: Any, settings: Any) -> tuple[Tally, Rows, dict[str, Any]]:
-    """The confidence against right and wrong as rows, with their tally and options."""
-    t = s.tally(settings.tau)
-    scores = {t.origin.score: s.confidence}
-    rows = take(right, scores, weight=s.weight, cluster=s.cluster, kind=t.kind, positive=True)
-    options = {"level": settings.level, "seed": settings.seed, "clip": None, "bins": settings.bins}
-    return t, rows, options
-
-
-def _weights(s: Sample) -> Floats:
-    return np.ones(len(s)) if s.weight is None else s.weight
-
-
-@of_answers("Accuracy, surest 80%", "order", "high")
+@measure(group="order", title="Accuracy, surest 80%", of="answers")
 def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) -> Estimate:
     """Share of correct answers among the surest ones, four in five unless `coverage` says another share.
 
@@ -294,15 +241,35 @@ def selective_accuracy(t: Tally, *, coverage: float = 0.8, level: float = 0.95) 
     total = t.negatives + t.positives
     if not total:
         return Estimate.undefined(NONE, level)
-    kept = np.concatenate(([0.0], (t.neg + t.pos)[::-1].cumsum() / total))
+    cached = np.concatenate(([0.0], (t.neg + t.pos)[::-1].cumsum() / total))
     right = np.concatenate(([0.0], t.pos[::-1].cumsum() / total))
     value = min(max(1 - risk_coverage(t).at(coverage), 0.0), 1.0)
     ends = np.array([max(coverage - MARGIN, 0.0), min(coverage + MARGIN, 1.0)])
-    near = float(np.diff(np.interp(ends, kept, right))[0] / np.diff(ends)[0])
-    rows = effective(total, sum(t.squares)) * coverage
+    near = float(np.diff(np.interp(ends, cached, right))[0] / np.diff(ends)[0])
+    rows = effective_size(total, sum(t.squares)) * coverage
     inside = value * (1 - value)
     # of the sum over the kept of (correct - near), each answer being kept by chance
     variance = inside + (value - near) ** 2 * (1 - coverage)
     n = rows * (inside / variance if inside > 0 else 1.0)
     baseline = t.positives / total
     return Estimate(*wilson_of(value, n, level), level, "Wilson, cut uncertain", "", 0.0, baseline)
+
+
+ALL_MEASURES: dict[str, Measure] = {
+    **{name: m for name, m in MEASURES.items() if m.group != "decisions"},
+    **{name: CLASS_MEASURES[name] for name in ("aurc", "excess_aurc", "augrc")},
+    **ANSWER_MEASURES,
+}
+PAGE_MEASURES = (
+    "accuracy", "mean_quality", "mean_confidence", "overconfidence", "ece", "smece", "brier", "mcb", "dsc",
+    "unc", "soft_brier", "auroc", "aurc", "selective_accuracy",
+)  # fmt: skip
+OF_QUALITY = {"mean_quality", "soft_brier"}  # functions of a sample, the others of its tally
+# of which values a measure is the mean; right is 1 for correct answers
+MEANS: dict[str, Callable[[Sample, Floats], Floats]] = {
+    "accuracy": lambda s, right: right,
+    "mean_quality": lambda s, right: s.quality,
+    "mean_confidence": lambda s, right: s.confidence,
+    "overconfidence": lambda s, right: s.confidence - right,
+    "soft_brier": lambda s, right: (s.confidence - s.quality) ** 2,
+}

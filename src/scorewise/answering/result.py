@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scorewise.answering.groups import Groups
-from scorewise.answering.judged import Part, Settings
-from scorewise.answering.measures import SHOWN
+from scorewise import subgroups
+from scorewise.answering.confidence import Judged, Part, Settings
+from scorewise.answering.measures import PAGE_MEASURES, Sample
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
+from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns import Missing
-from scorewise.columns.grouping import check_groups
-from scorewise.columns.rows import group_columns, no_name, warn
+from scorewise.columns.grouping import Grouping, grouping
+from scorewise.columns.reader import warn
+from scorewise.computing import cached
 from scorewise.errors import BadInput, Option
-from scorewise.show.estimates import Estimated, record_of
-from scorewise.show.fields import Count, Record, means
-from scorewise.show.frame import Backend, framed
-from scorewise.show.shown import Shown
+from scorewise.show.records import Count, Estimated, Record, field, record_of
+from scorewise.show.result import Backend, Pictures, Result, framed
+from scorewise.show.verdict import Claim
+from scorewise.subgroups import GroupWording
 
 if TYPE_CHECKING:
     from scorewise.answering.document import AnswersDocument
-    from scorewise.displays.overview import Pictures
 
 FROM_COLUMN = "null where quality is a column"
 
@@ -36,35 +37,25 @@ class ConfidentError(Record):
 
     file: str | None
     row: Count
-    confidence: float = means("The confidence in it.", ge=0)
-    quality: float = means("Its quality.", ge=0)
-    gold: str | None = means(f"Gold answers, cut short; {FROM_COLUMN}.")
-    predicted: str | None = means(f"The answer, cut short; {FROM_COLUMN}.")
+    confidence: float = field("The confidence in it.", ge=0)
+    quality: float = field("Its quality.", ge=0)
+    gold: str | None = field(f"Gold answers, cut short; {FROM_COLUMN}.")
+    predicted: str | None = field(f"The answer, cut short; {FROM_COLUMN}.")
+
+    @classmethod
+    def of(cls, rows: AnswerRows, k: int, sure: float) -> ConfidentError:
+        """The record of an answer, which was said that sure."""
+        file, row = rows.place.number(k)
+        gold, said = (
+            None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)
+        )
+        quality = float(rows.quality[k])
+        return cls(file=file, row=row, confidence=sure, quality=quality, gold=gold, predicted=said)
 
     @property
     def place(self) -> str:
         """Its row, and what that counts from."""
         return f"row {self.row}" + (f" of {self.file}" if self.file else ", counting from 0")
-
-
-def confident_errors(
-    rows: AnswerRows, name: str, tau: float, top: int
-) -> tuple[ConfidentError, ...]:
-    """The surest of the answers whose quality is not above `tau`; of equally sure ones the worst first."""
-    check(top=top)
-    sure = rows.confidence[name]
-    wrong = np.flatnonzero((rows.quality <= tau) & ~np.isnan(sure))
-    order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
-    return tuple(_error(rows, k, float(sure[k])) for k in wrong[order].tolist())
-
-
-def _error(rows: AnswerRows, k: int, sure: float) -> ConfidentError:
-    file, row = rows.place.number(k)
-    gold, said = (None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted))
-    quality = float(rows.quality[k])
-    return ConfidentError(
-        file=file, row=row, confidence=sure, quality=quality, gold=gold, predicted=said
-    )
 
 
 def _text(answer: Any) -> str:
@@ -79,7 +70,104 @@ def _text(answer: Any) -> str:
     return " | ".join(parts)
 
 
-class Answers(Part, Shown):
+# Answers by group: each confidence in each group, beside the rest of the answers.
+
+
+MAX_GROUPS = 2000  # some milliseconds each
+GROUP_MEASURES = ("accuracy", "mean_confidence", "overconfidence", "ece", "auroc", "brier")
+WORDING = GroupWording(
+    better={
+        "accuracy": "high", "mean_confidence": "high", "overconfidence": 0.0, "ece": "low",
+        "auroc": "high", "brier": "low",
+    },
+    sentences={
+        "overconfidence": ("{model} is less overconfident on {}", "{model} is more overconfident on {}"),
+        "auroc": ("{model} tells right from wrong less well on {}",
+                  "{model} tells right from wrong better on {}"),
+    },
+    titles={
+        "accuracy": "Right", "mean_confidence": "Says", "overconfidence": "Over", "ece": "ECE",
+        "auroc": "AUROC",
+    },
+    names={"auroc": "AUROC"},
+    untested={"ece": "chance makes it larger in smaller groups"},
+    noun="answer",
+)  # fmt: skip
+
+
+class Groups(subgroups.GroupsOfModels[Part]):
+    """The answers of each group, by its name, judged when they are first asked for.
+
+    `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` or `groups["gpt-4o / sciq"]` of two.
+    """
+
+    def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int) -> None:
+        super().__init__(grouping(rows.groups, min_rows, mass=rows.weight, most=MAX_GROUPS))
+        self.rows, self.settings = rows, settings
+        each = {name: OfConfidence(self, name) for name in rows.confidence if len(self)}
+        self.each = {name: of for name, of in each.items() if len(of.grouping)}
+
+    def _make(self, name: str) -> Part:
+        return Part(self.rows, self.settings, self.grouping.at(self._index[name]))
+
+    def at_level(self, level: float) -> dict[str, Part]:
+        """The groups that are judged, at another level."""
+        settings, g = replace(self.settings, level=level), self.grouping
+        judged = np.flatnonzero(g.judged).tolist()
+        return {g.names[k]: Part(self.rows, settings, g.at(k)) for k in judged}
+
+    def claims(self, confidence: str, times: int) -> Iterator[Claim]:
+        """Which group of a confidence, one of so many, is told apart from the rest, if any is."""
+        claims = [*self.each[confidence].claims(times)]
+        yield from (c for c in claims[:1] if c.finding != "not told apart")
+
+
+class OfConfidence(subgroups.GroupComparison[Judged]):
+    """One confidence in the groups that have it."""
+
+    wording, measures = WORDING, GROUP_MEASURES
+
+    def __init__(self, groups: Groups, confidence: str) -> None:
+        rows, g = groups.rows, groups.grouping
+        self._groups, self.model, self.level = groups, confidence, groups.settings.level
+        self.cluster, self.mass = rows.cluster, rows.mass()
+        known = ~np.isnan(rows.confidence[confidence]) & (self.mass > 0)
+        codes = np.where(known, g.codes, -1)
+        sizes = np.bincount(codes[codes >= 0], minlength=len(g))
+        there = np.flatnonzero(sizes)
+        place = np.full(len(g) + 1, -1)
+        place[there] = np.arange(len(there))
+        words = [g.words[k] for k in there.tolist()]
+        self.grouping = Grouping(g.by, place[codes], words, sizes[there], g.min_rows)
+
+    @cached_property
+    def overall(self) -> Judged:  # type: ignore[override]
+        """The confidence in all answers that have it."""
+        return self._judge(None, self.level)
+
+    def in_group(self, k: int) -> Judged:
+        """The confidence in the answers of a group, which may be there already."""
+        return self._groups[self.grouping.names[k]][self.model]
+
+    def estimates(self, k: int, inside: bool, level: float) -> Judged:
+        """The confidence in the answers of a group, or in all others that have it."""
+        return self._judge(self.row_places(k, inside), level)
+
+    def _judge(self, at: Ints | None, level: float) -> Judged:
+        settings = replace(self._groups.settings, level=level)
+        return Judged(Sample.of(self._groups.rows, self.model, at), settings)
+
+    def influence(self, of: Judged, measure: str) -> Floats:
+        """What each answer does to a measure, times its weight."""
+        moved = of.influence(measure)
+        if of is not self.overall:
+            return moved
+        every = np.zeros(len(self.mass))
+        every[self.grouping.codes >= 0] = moved
+        return every
+
+
+class Answers(Part, Result):
     """Answers judged: each measure of their confidence, over groups and over thresholds of quality.
 
     `a.ece` with one confidence, `a["stated"].ece` with several; `a.groups["gpt-4o"]["stated"].ece`;
@@ -88,41 +176,39 @@ class Answers(Part, Shown):
 
     def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int = 20) -> None:
         super().__init__(rows, settings)
-        self.min_rows = min_rows
-        self.sources, self.notes = rows.place.sources, list(rows.notes)
-
-    @cached_property
-    def groups(self) -> Mapping[str, Part]:
-        """The answers of each group; none where no columns of groups were named (`by`)."""
-        return Groups(self.rows, self.settings, self.min_rows) if self.rows.groups else {}
+        self.groups = Groups(rows, settings, min_rows)  # none where no columns were named (`by`)
+        self.sources, self.notes = rows.sources, list(rows.notes)
 
     def at(self, tau: float) -> Answers:
         """The same answers with another threshold of quality."""
-        return Answers(self.rows, replace(self.settings, tau=tau), self.min_rows)
+        return Answers(self.rows, replace(self.settings, tau=tau), self.groups.min_rows)
 
     def confident_errors(
         self, top: int = 5, *, confidence: str | None = None
     ) -> tuple[ConfidentError, ...]:
-        """The wrong answers that were said with most confidence, the surest first.
+        """The wrong answers that were said with most confidence; of equally sure ones the worst first.
 
         >>> from scorewise import answers
         >>> a = answers(["Paris", "Rome"], ["Lyon", "Oslo"], [0.9, 0.95])
         >>> [(e.place, e.predicted, e.confidence) for e in a.confident_errors(top=1)]
         [('row 1, counting from 0', 'Oslo', 0.95)]
         """
-        name = confidence or next(iter(self))
+        check(top=top)
+        rows, name = self.rows, confidence or next(iter(self))
         if confidence is None:
             self._only("accuracy")  # refuses to choose between several
-        if name not in self.rows.confidence:
+        if name not in rows.confidence:
             raise BadInput(
-                f"no confidence is named {name}; confidences are {', '.join(self.rows.confidence)}"
+                f"no confidence is named {name}; confidences are {', '.join(rows.confidence)}"
             )
-        return confident_errors(self.rows, name, self.settings.tau, top)
+        sure = rows.confidence[name]
+        wrong = np.flatnonzero((rows.quality <= self.settings.tau) & ~np.isnan(sure))
+        order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
+        return tuple(ConfidentError.of(rows, k, float(sure[k])) for k in wrong[order].tolist())
 
     def pictures(self) -> Pictures:
         """Reliability and risk of each confidence, a measure over tau (also by its name), and by group."""
         from scorewise.displays import AnswersDisplay, ReliabilityDisplay, RiskCoverageDisplay
-        from scorewise.displays.overview import Pictures
 
         level, several = self.settings.level, len(self) > 1
 
@@ -150,18 +236,14 @@ class Answers(Part, Shown):
         if self.groups:
             kinds["groups"] = partial(AnswersDisplay.by_group, self)
             first = (*first, "groups")
-        kinds |= {m: partial(AnswersDisplay.over_tau, self, m) for m in SHOWN}
+        kinds |= {m: partial(AnswersDisplay.over_tau, self, m) for m in PAGE_MEASURES}
         return Pictures(kinds, first)
 
     def document(self) -> AnswersDocument:
         """What is written and shown; `scorewise schema answers` prints its schema."""
-        return self._document
+        from scorewise.answering.document import AnswersDocument
 
-    @cached_property
-    def _document(self) -> AnswersDocument:
-        from scorewise.answering.document import answers_document
-
-        return answers_document(self)
+        return cached(self, "document", lambda: AnswersDocument.of(self))
 
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
         """One line for each group, confidence and measure; all answers come first.
@@ -171,8 +253,7 @@ class Answers(Part, Shown):
         if part is not None:
             return super().to_frame(part, backend=backend)
         columns = list(self.rows.groups)
-        words = self.groups.grouping.words if isinstance(self.groups, Groups) else ()
-        grouped = zip(words, self.groups.values(), strict=True)
+        grouped = zip(self.groups.grouping.words, self.groups.values(), strict=True)
         parts: list[tuple[Any, Part]] = [((None,) * len(columns), self), *grouped]
         lines = [
             {
@@ -184,11 +265,11 @@ class Answers(Part, Shown):
             }
             for key, part in parts
             for name, judged in part.items()
-            for measure in SHOWN
+            for measure in PAGE_MEASURES
         ]
         return framed(lines, backend)
 
-    __repr__ = Shown.__repr__
+    __repr__ = Result.__repr__
 
 
 def answers(
@@ -233,35 +314,25 @@ def answers(
     """
     settings = Settings(tau=tau, bins=bins, level=level, seed=seed)
     check(min_rows=min_rows)
-    how: dict[str, Any] = {
-        "quality": quality, "weight": weight, "cluster": cluster, "missing": missing,
-        "normalise": normalise, "lists": lists, "unanswerable": unanswerable,
+    given: dict[str, Any] = {
+        "predicted": predicted, "confidence": confidence, "weight": weight, "cluster": cluster,
     }  # fmt: skip
     if source is not None and _names(confidence) and isinstance(predicted, str | None):
-        rows = answer_rows(
-            source, gold=gold, predicted=predicted, confidence=confidence, groups=by,
-            encoding=encoding, **how,
-        )  # fmt: skip
-        warn(rows.notes)
-        if by is not None:
-            check_groups(by, {"confidence": [*rows.confidence], "weight": weight})
-        return _made(rows, settings, min_rows)
-    if source is not None and gold is not None:
-        raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
-    if confidence is None:
-        raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-    no_name("cluster", cluster)
+        given |= {"gold": gold, "group": by}
+    else:
+        if source is not None and gold is not None:
+            raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
+        if confidence is None:
+            raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
+        given |= {"gold": gold if source is None else source, "group": by}
+        source = None
     rows = answer_rows(
-        None, gold=gold if source is None else source, predicted=predicted, confidence=confidence,
-        groups=group_columns(by, "the answers"), **how,
+        source, quality=quality, missing=missing, normalise=normalise, lists=lists,
+        unanswerable=unanswerable, encoding=encoding, **given,
     )  # fmt: skip
-    return _made(rows, settings, min_rows)
-
-
-def _made(rows: AnswerRows, settings: Settings, min_rows: int) -> Answers:
-    made = Answers(rows, settings, min_rows)
-    assert made.groups is not None  # refuses columns that make no groups
-    return made
+    if source is not None:
+        warn(rows.notes)
+    return Answers(rows, settings, min_rows)
 
 
 def _names(confidence: Any) -> bool:

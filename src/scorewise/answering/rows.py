@@ -2,91 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scorewise.answering.dude import CONFIDENCE, GOLD, PREDICTED, join_dude
-from scorewise.answering.quality import (
-    RULES,
-    UNANSWERABLE,
-    Compared,
-    Lists,
-    Normalise,
-    Rule,
-    compare,
-    former,
-)
-from scorewise.arrays import Floats, Ints
-from scorewise.columns import Columns, Missing, Place, read
+from scorewise.answering.quality import RULES, UNANSWERABLE, Compared, Lists, Normalise
+from scorewise.arrays import Floats
+from scorewise.columns import Missing, Place, read
 from scorewise.columns.decoding import check_encoding
-from scorewise.columns.files import is_files, open_files, open_source, open_tables
-from scorewise.columns.labels import coded, listed
+from scorewise.columns.files import Opened, open_files, open_source, open_tables
+from scorewise.columns.labels import listed
 from scorewise.columns.numbers import in_range
+from scorewise.columns.rows import CheckedRows
+from scorewise.columns.sources import is_files
+from scorewise.columns.tables import Table
 from scorewise.columns.texts import Texts, check_flat
-from scorewise.columns.vectors import Numbers, Vector
-from scorewise.errors import BadInput, Option
+from scorewise.columns.vectors import Numbers
+from scorewise.errors import BadInput, Option, short
+from scorewise.show.words import plural
 
-Groups: TypeAlias = NDArray[np.object_]
-_MARKS = 10  # the most that a scale of marks has; beyond are percentages
+MAX_MARK = 10  # the most that a scale of marks has; beyond are percentages
+_KNOWN = ' is not known; pass "anls", "exact", "f1" or a column of qualities'
 
 
-@dataclass(frozen=True)
-class AnswerRows:
+@dataclass(frozen=True, kw_only=True)
+class AnswerRows(CheckedRows):
     """Checked answers: how good each is, how sure it was said, and what it belongs to.
 
-    `quality` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for the user's own column.
-    `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `groups` are
-    words, by column. `cases` counts what is special about gold answers and predictions. `normalise` is how
-    texts were brought into one form, None where quality is the user's own; so are `gold` and `predicted`.
-    `notes` say what was decided on the way.
+    Quality `y` is in [0, 1] and made by `rule`: "anls", "exact", "f1", or "own" for the user's `column`.
+    `confidence` is in [0, 1], by name, and NaN where it is missing and was to be dropped. `cases` counts
+    what is special about gold answers and predictions. `normalise` is how texts were brought into one form,
+    None where quality is the user's own; so are `gold` and `predicted`.
     """
 
-    quality: Floats
+    y: Floats
     confidence: dict[str, Floats]
     rule: str
-    groups: dict[str, Groups]
-    weight: Floats | None
-    place: Place = field(default_factory=Place)
-    dropped: int = 0
-    names: Mapping[str, str] = field(default_factory=dict)
+    column: str | None = None
     cases: dict[str, int] = field(default_factory=dict)
     normalise: Normalise | None = None
     gold: Texts | None = None
     predicted: Texts | None = None
-    notes: tuple[str, ...] = ()
-    cluster: Ints | None = None
+    _values: ClassVar[tuple[str, ...]] = ("y", "confidence")
 
-    def __len__(self) -> int:
-        return len(self.quality)
+    @property
+    def quality(self) -> Floats:
+        """How good each answer is."""
+        return self.y
 
 
 def answer_rows(
     source: Any,
     *,
-    gold: Any = None,
-    predicted: Any = None,
-    confidence: Any = None,
     quality: Any = "anls",
-    groups: Any = None,
-    weight: Any = None,
-    cluster: Any = None,
     missing: Missing = "refuse",
     normalise: Normalise | None = None,
     lists: Lists = "variants",
     unanswerable: Sequence[str] = UNANSWERABLE,
     encoding: str | None = None,
-    place: Place | None = None,
+    **roles: Any,
 ) -> AnswerRows:
     """Answers, the confidence in each, and what they belong to: by the names of columns in a source.
 
-    Of files (csv, jsonl, json, parquet, arrow), a data frame or a dict of columns, those that are not named
-    are taken where a single one suggests itself. Text in csv is taken as it stands: only an empty cell is
+    `roles` name the columns: `gold`, `predicted`, `confidence`, `weight`, `group` and `cluster`. Of files
+    (csv, jsonl, json, parquet, arrow), a data frame or a dict of columns, those that are not named are
+    taken where a single one suggests itself. Text in csv is taken as it stands: only an empty cell is
     missing. Gold answers and a submission in the layout of DUDE, two json files, are joined by question.
-    Where the source is None, the columns themselves are given; `confidence` and `groups` are then one or
+    Where the source is None, the columns themselves are given; `confidence` and `group` are then one or
     several by name.
 
     `quality` is a rule, "anls", "exact" or "f1", or your own column: numbers in [0, 1], booleans or
@@ -104,117 +88,70 @@ def answer_rows(
     >>> rows.quality, rows.notes[0]
     (array([1., 0.]), "gold: column 'answers' (not named; taken because of its name)")
     """
-    notes: list[str] = []
-    lost, also = 0, ""
+    notes: Sequence[str] = ()
+    lost, note = 0, ""
+    rule = quality if isinstance(quality, str) and quality in RULES else "own"
     if source is None:
-        rule = _rule(quality, gold, predicted)
-        if confidence is None or (isinstance(confidence, Mapping) and not confidence):
-            raise BadInput("no confidence was given; pass a column of it, or several by name")
+        _check_columns(quality, rule, roles)
     else:
-        source, joined = _opened(source, missing, encoding)
-        if joined is not None:
-            notes, lost = joined
-            gold, predicted, confidence = (
-                gold or GOLD,
-                predicted or PREDICTED,
-                confidence or CONFIDENCE,
-            )
-        rule = quality if isinstance(quality, str) and quality in RULES else "own"
-        if rule == "own":
-            quality = _own(quality, source.names)
-        elif rule in source.names:
-            also = f"quality: the rule {quality}, not the column of that name"
-    said = {"gold": gold, "predicted": predicted} if rule != "own" else {"quality": quality}
-    asked = {**said, "weight": weight, "group": groups, "confidence": confidence}
-    asked |= {} if cluster is None else {"cluster": cluster}
-    found = read(source, asked, missing=missing, place=place)
-    if not len(found.one("confidence")):
+        source, notes, lost = _opened(source, missing, encoding)
+        if notes:
+            roles |= {role: roles.get(role) or name for role, name in DUDE.items()}
+        if rule != "own" and rule in source.names:
+            note = f"quality: the rule {quality}, not the column of that name"
+        elif rule == "own":
+            _check_name(quality, source.names)
+    asked: dict[str, Any] = {"quality": quality}
+    if rule != "own":
+        asked = {role: roles.get(role) for role in ("gold", "predicted")}
+    asked |= {role: roles.get(role) for role in ("weight", "group", "confidence")}
+    asked |= {"cluster": roles["cluster"]} if roles.get("cluster") is not None else {}
+    found = read(source, asked, missing=missing)
+    if not len(found.column("confidence")):
         left = "every answer misses something; none is left to judge"
         raise BadInput(left if found.dropped else "no answers were given; pass at least one")
-    place = found.place
-    names = {role: found.name(role) for role in ("predicted", "quality", "weight")}
-    good, cases = (
-        Compared(in_unit(found.one("quality"), names["quality"], place), {})
-        if rule == "own"
-        else _judged(found, RULES[rule], normalise, lists, unanswerable)
-    )
-    return AnswerRows(
-        quality=good,
-        confidence={n: in_unit(column, n, place) for n, column in found["confidence"].items()},
-        rule=rule,
-        groups={n: words(column) for n, column in found["group"].items()},
-        weight=found.weight,
-        place=place,
-        dropped=found.dropped + lost,
-        names=names,
-        cases=cases,
-        normalise=None if rule == "own" else normalise or RULES[rule].normalise,
-        gold=found.one("gold"),
-        predicted=found.one("predicted"),
-        notes=(*notes, *found.told(also)),
-        cluster=found.clusters,
-    )
-
-
-def _opened(
-    source: Any, missing: Missing, encoding: str | None
-) -> tuple[Any, tuple[list[str], int] | None]:
-    """The source; of a gold file beside a submission also notes, and how many questions are lost."""
-    if not is_files(source):
-        return open_source(source, encoding), None
-    check_encoding(encoding)
-    tables = open_files(source if isinstance(source, list | tuple) else [source], encoding)
-    apart = [t for t in tables if t.records is None], [t for t in tables if t.records is not None]
-    if all(apart):
-        raise BadInput(
-            f"{apart[0][0].name} is a table and {apart[1][0].name} is JSON; pass files of one kind"
-        )
-    joined = join_dude(tables, missing)
-    return (open_tables(tables), None) if joined is None else (joined.opened, joined[1:])
-
-
-def _judged(
-    found: Columns,
-    rule: Rule,
-    normalise: Normalise | None,
-    lists: Lists,
-    unanswerable: Sequence[str],
-) -> Compared:
-    """The quality of answers by a rule."""
-    if isinstance(unanswerable, str):
-        raise BadInput(
-            Option("unanswerable"), " is a single text; pass a list of words that say so"
-        )
-    gold, predicted = found.one("gold"), found.one("predicted")
-    check_flat(predicted, found.name("predicted"), found.place)
-    form = former(normalise or rule.normalise, unanswerable)
-    good, cases = compare(gold.values, predicted.values, rule.score, form, lists)
-    return Compared(np.floor(good) if rule.whole else good, cases)
-
-
-def _rule(quality: Any, gold: Any, predicted: Any) -> str:
-    """The rule that quality is made by; "own" where it is a column."""
-    if not isinstance(quality, str):
-        if quality is None:
-            raise BadInput(
-                Option("quality"), ' is None; pass "anls", "exact", "f1" or a column of qualities'
-            )
-        return "own"
-    if quality not in RULES:
-        raise BadInput(
-            Option("quality", quality),
-            ' is not known; pass "anls", "exact", "f1" or a column of qualities',
+    place, gold, predicted = found.place, found.column("gold"), found.column("predicted")
+    if rule == "own":
+        column = found.name("quality")
+        compared = Compared(in_unit(found.column("quality"), column, place), {})
+        normalise = None
+    else:
+        column, normalise = None, normalise or RULES[rule].normalise
+        check_flat(predicted, found.name("predicted"), place)
+        compared = RULES[rule].compared(
+            gold.values, predicted.values, normalise=normalise, lists=lists,
+            unanswerable=unanswerable,
         )  # fmt: skip
-    for name, column in (("gold", gold), ("predicted", predicted)):
-        if column is None:
-            raise BadInput(
-                f"{name} is not given and {quality} needs it; pass it, or a column of your own ",
-                "as ", Option("quality"),
-            )  # fmt: skip
-    return quality
+    checked = found.checked(note)
+    checked |= {"dropped": found.dropped + lost, "notes": (*notes, *checked["notes"])}
+    return AnswerRows(
+        y=compared.quality, rule=rule, column=column, cases=compared.cases, normalise=normalise,
+        confidence={n: in_unit(c, n, place) for n, c in found["confidence"].items()},
+        gold=gold, predicted=predicted, **checked,
+    )  # fmt: skip
 
 
-def _own(quality: Any, names: Sequence[str]) -> str:
+def _check_columns(quality: Any, rule: str, roles: dict[str, Any]) -> None:
+    """Refuse columns that do not say how good answers are, or how sure."""
+    if quality is None:
+        raise BadInput(
+            Option("quality"), ' is None; pass "anls", "exact", "f1" or a column of qualities'
+        )
+    if rule == "own" and isinstance(quality, str):
+        raise BadInput(Option("quality", quality), _KNOWN)
+    lacking = [role for role in ("gold", "predicted") if roles.get(role) is None]
+    if rule != "own" and lacking:
+        raise BadInput(
+            f"{lacking[0]} is not given and {quality} needs it; pass it, or a column of your own ",
+            "as ", Option("quality"),
+        )  # fmt: skip
+    confidence = roles.get("confidence")
+    if confidence is None or (isinstance(confidence, Mapping) and not confidence):
+        raise BadInput("no confidence was given; pass a column of it, or several by name")
+
+
+def _check_name(quality: Any, names: Sequence[str]) -> None:
+    """Refuse a quality that is neither a rule nor the name of a column."""
     if not isinstance(quality, str):
         raise BadInput(
             Option("quality"), ' is not text; pass "anls", "exact", "f1" or the name of a column'
@@ -224,18 +161,6 @@ def _own(quality: Any, names: Sequence[str]) -> str:
             Option("quality", quality),
             f" is neither anls, exact or f1 nor a column; the columns are {listed(list(names))}",
         )  # fmt: skip
-    return quality
-
-
-def words(column: Vector) -> Groups:
-    """What each row belongs to, as text; the column misses nothing.
-
-    >>> from scorewise.columns.vectors import vector
-    >>> words(vector([2, 1, 2], "group"))
-    array(['2', '1', '2'], dtype=object)
-    """
-    codes, known = coded(column)
-    return np.array(known, dtype=object)[codes]
 
 
 def in_unit(column: Numbers, name: str, place: Place) -> Floats:
@@ -250,17 +175,137 @@ def in_unit(column: Numbers, name: str, place: Place) -> Floats:
     there = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
     low, high = in_range(there, name, place)
     if low < 0 or high > 1:
+        remedy = f"divide it by the most that it can be, such as {high:g}"
+        if low < 0 or high > 100 or np.nanmedian(values) <= 1:
+            remedy = "bring it to that range"
+        elif high > MAX_MARK:
+            remedy = "divide percentages by 100"
         outside = (there < 0) | (there > 1)
         raise BadInput(
-            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.6g}); "
-            f"{_way_out(values, low, high)}"
+            f"{name} is outside [0, 1] {place.rows(outside)} ({there[outside.argmax()]:.6g}); {remedy}"
         )
     return values
 
 
-def _way_out(values: Floats, low: float, high: float) -> str:
-    if low < 0 or high > 100 or np.nanmedian(values) <= 1:
-        return "bring it to that range"
-    if high > _MARKS:
-        return "divide percentages by 100"
-    return f"divide it by the most that it can be, such as {high:g}"
+# The layout of DUDE: gold answers in one JSON file, a submission in another, joined by question
+# (Van Landeghem et al. 2023, Document Understanding Dataset and Evaluation).
+
+
+DUDE = {"gold": "gold", "predicted": "predicted", "confidence": "answers_confidence"}
+_GOLD_FIELDS = {"answer_type", "answers_variants"}
+
+
+def _opened(
+    source: Any, missing: Missing, encoding: str | None
+) -> tuple[Opened, Sequence[str], int]:
+    """The source; of a gold file beside a submission also notes, and how many questions are lost."""
+    if not is_files(source):
+        return open_source(source, encoding), (), 0
+    check_encoding(encoding)
+    tables = open_files(source if isinstance(source, list | tuple) else [source], encoding)
+    flat = [t for t in tables if t.records is None]
+    nested = [t for t in tables if t.records is not None]
+    if flat and nested:
+        raise BadInput(
+            f"{flat[0].name} is a table and {nested[0].name} is JSON; pass files of one kind"
+        )
+    dude = nested and all({"questionId", "answers"} <= {*t.columns} for t in nested)
+    gold = [t for t in nested if _GOLD_FIELDS & {*t.columns}]
+    if not dude or len(gold) != 1 or len(nested) < 2:
+        return open_tables(tables), (), 0
+    if len(nested) > 2:
+        raise BadInput(
+            f"{gold[0].name} holds gold answers and {len(nested) - 1} other files submissions; "
+            f"pass one of them"
+        )
+    return join_dude(gold[0], next(t for t in nested if t is not gold[0]), missing)
+
+
+def join_dude(
+    gold: Table, submission: Table, missing: Missing
+) -> tuple[Opened, Sequence[str], int]:
+    """Gold answers, predictions, confidence and the fields of each question, in the order of the gold.
+
+    Several `answers` are items that all have to be named; `answers_variants` are accepted for a single one.
+    Of several confidences the first is taken, as in the evaluation by the authors. With notes, and how many
+    questions one of the files lacks.
+    """
+    by_id, answered = _by_id(gold), _by_id(submission)
+    lost = _lacking(by_id, answered, gold, submission, missing)
+    lost += _lacking(answered, by_id, submission, gold, missing)
+    both = [key for key in by_id if key in answered]
+    if not both:
+        raise BadInput(
+            f"{gold.name} and {submission.name} have no questionId in common; do they belong together?"
+        )
+    questions, answers = [by_id[k] for k in both], [answered[k] for k in both]
+    columns = {name: [q.get(name) for q in questions] for name in gold.columns}
+    scalar = (str, int, float, type(None))
+    columns = {n: c for n, c in columns.items() if all(isinstance(v, scalar) for v in c)}
+    confidence = [a.get(DUDE["confidence"]) for a in answers]
+    columns |= {
+        DUDE["gold"]: [_gold(q) for q in questions],
+        DUDE["predicted"]: [a.get("answers") for a in answers],
+        DUDE["confidence"]: [
+            (c[0] if c else None) if isinstance(c, list) else c for c in confidence
+        ],
+    }
+    place = Place(files=tuple((f.name, len(by_id) * (f is gold)) for f in (gold, submission)))
+    if len(both) < len(by_id):
+        place = place.keep(np.array([key in answered for key in by_id]))
+    notes = [
+        f"layout: gold answers of {gold.name} and the submission {submission.name}, by questionId"
+    ]
+    given = [q for q in questions if isinstance(q.get("answers"), list)]
+    if unused := sum(len(q["answers"]) > 1 and bool(q.get("answers_variants")) for q in given):
+        notes.append(
+            f"answers_variants: not used for {plural(unused, 'list')}, as they do not say which item they "
+            f"stand for"
+        )
+    if several := sum(isinstance(c, list) and len(c) > 1 for c in confidence):
+        first = f"the first of several for {plural(several, 'answer')}"
+        notes.append(f"{DUDE['confidence']}: {first}")
+    opened = Opened([*columns], lambda wanted, _: ({c: columns[c] for c in wanted}, place))
+    return opened, notes, lost
+
+
+def _by_id(table: Table) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for number, row in enumerate(table.records() if table.records else (), start=1):
+        if row.get("questionId") is None:
+            raise BadInput(f"questionId is missing in row {number} of {table.name}; give it one")
+        key = str(row["questionId"])
+        if key in found:
+            raise BadInput(
+                f"{table.name} has the questionId {short(key)} twice, again in row {number}; leave one "
+                f"out"
+            )
+        found[key] = row
+    return found
+
+
+def _lacking(
+    here: Collection[str], there: Collection[str], table: Table, other: Table, missing: Missing
+) -> int:
+    """How many questions of a table the other lacks."""
+    lost = [key for key in here if key not in there]
+    if lost and missing == "refuse":
+        raise BadInput(
+            f"{other.name} lacks {plural(len(lost), 'question')} of {table.name}, first ",
+            f"{short(lost[0])}; add what is lacking or pass ", Option("missing", "drop"),
+        )  # fmt: skip
+    return len(lost)
+
+
+def _gold(question: dict[str, Any]) -> Any:
+    """The gold answers as items with the texts accepted for each; none where it cannot be answered."""
+    kind = str(question.get("answer_type", "")).replace("-", " ").casefold()
+    answers = question.get("answers")
+    if kind == "not answerable":
+        return []
+    if not isinstance(answers, list):
+        return answers
+    if len(answers) == 1:
+        variants = question.get("answers_variants") or []
+        return [[*answers, *(variants if isinstance(variants, list) else [str(variants)])]]
+    return [[answer] for answer in answers]

@@ -1,35 +1,43 @@
-"""What the confidence in answers means: may it be believed, does it tell right from wrong, worst group."""
+"""What the confidence in answers means: may it be believed, does it tell right from wrong; and remarks."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scorewise.answering.groups import Groups
-from scorewise.answering.judged import Judged
+from scorewise.answering.confidence import WHY, Judged
 from scorewise.estimate import Estimate, number
-from scorewise.inference.paired import holm, p_of
-from scorewise.show.verdict import Claim, claim, command, figure, share, shown
-from scorewise.show.words import at_floor, chance, counted, percent, quoted, value
+from scorewise.inference.differences import holm, p_of_interval
+from scorewise.show.verdict import Claim, as_percent, claim, figure, next_command, with_ci
+from scorewise.show.words import (
+    formatted,
+    has_smallest_p,
+    listed,
+    p_phrase,
+    percent,
+    plural,
+    quoted,
+    value,
+)
 
 if TYPE_CHECKING:
     from scorewise.answering.result import Answers
 
-SHOWN = 3  # confidences that are told of in words
+MAX_CONFIDENCES = 3  # that sentences are about
 WIDE = 0.2  # an interval of overconfidence that is wider says nothing either way
+FEW_VALUES, FEW_ANSWERS, HIGH = 20, 50, 0.5  # of which remarks speak
 
 
-def verdict_of(a: Answers) -> list[Claim]:
+def verdict(a: Answers) -> list[Claim]:
     """The sentences on each confidence, and on the group that is furthest off."""
-    shown_ = [(name, j) for name, j in [*a.items()][:SHOWN] if j.answers]
-    claims = [c for name, j in shown_ for c in (*_believed(name, j), *_ranked(name, j))]
-    groups = [c for name, _ in shown_ for c in _worst(name, a)]
-    return [*claims, *groups, *_next(a, shown_[0][0])] if shown_ else []
+    first = [(name, j) for name, j in [*a.items()][:MAX_CONFIDENCES] if j.answers]
+    claims = [c for name, j in first for c in (*_believed(name, j), *_ranked(name, j))]
+    groups = [c for name, _ in first for c in _worst(name, a)]
+    return [*claims, *groups, *_next(a, first[0][0])] if first else []
 
 
-def overconfidence(j: Judged) -> tuple[str, Estimate] | None:
+def _shown_off(j: Judged) -> tuple[str, Estimate] | None:
     """Which way the mean confidence is shown to be off, and by how much; nothing where it is not."""
     gap = j["overconfidence"]
     if gap.defined and gap.low > 0:
@@ -39,46 +47,48 @@ def overconfidence(j: Judged) -> tuple[str, Estimate] | None:
     return None
 
 
+def _means(j: Judged) -> str:
+    return f"mean confidence {percent(j['mean_confidence'].value)}, accuracy {percent(j['accuracy'].value)}"
+
+
 def _believed(name: str, j: Judged) -> Iterator[Claim]:
     """Whether the confidence can be read as the chance that the answer is right."""
     who, gap, smooth = quoted(name), j["overconfidence"], j["smece"]
     keys = ("mean_confidence", "accuracy", "overconfidence", "smece")
     figures = [figure(key, j[key], name) for key in keys]
-    mean, right = j["mean_confidence"], j["accuracy"]
+    answers, missed = plural(j.answers, "answer"), 1 - j.settings.level
     if not gap.defined:
         text = f"Whether {who} can be believed cannot be told: {gap.why}."
         yield claim("probabilities", "unknown", text, figures)
         return
-    missed = 1 - j.settings.level
-    p = holm([p_of(gap, 0.0, j.settings.level), math.nan if smooth.p is None else smooth.p])
-    says = f"mean confidence {percent(mean.value)}, accuracy {percent(right.value)}"
-    if found := overconfidence(j):
-        finding, size = found
-        text = f"{finding} by {shown(size)}: {says}"
+    p = holm([p_of_interval(gap, 0.0, j.settings.level), smooth.p])
+    if off := _shown_off(j):
+        finding, text = off[0], f"{off[0]} by {with_ci(off[1])}: {_means(j)}"
         if p[0] <= missed:
-            yield claim("probabilities", finding, f"{who} is {text}.", figures)
+            text = f"{who} is {text}."
         else:
-            text = f"{who} may be {text}; not clear after two checks ({chance(p[0])} by Holm)."
-            yield claim("probabilities", "unclear", text, figures)
+            finding, clear = "unclear", f"not clear after two checks ({p_phrase(p[0])} by Holm)"
+            text = f"{who} may be {text}; {clear}."
     elif smooth.defined and smooth.p is not None and p[1] <= missed:
+        finding, smallest = "off in places", has_smallest_p(smooth)
         text = (
             f"{who} is right on the whole, but off in places: smECE {value(smooth)}, and a calibrated "
             f"confidence would get {number(smooth.expected or 0.0)} "
-            f"({chance(smooth.p, least=at_floor(smooth))})."
+            f"({p_phrase(smooth.p, least=smallest)})."
         )
-        yield claim("probabilities", "off in places", text, figures)
     elif gap.high - gap.low <= WIDE:
+        finding = "believable"
         text = (
-            f"{who} can be believed, as far as {counted(j.answers, 'answer')} can tell: mean "
-            f"confidence {percent(mean.value)}, accuracy {share(right)}."
+            f"{who} can be believed, as far as {answers} can tell: mean confidence "
+            f"{percent(j['mean_confidence'].value)}, accuracy {as_percent(j['accuracy'])}."
         )
-        yield claim("probabilities", "believable", text, figures)
     else:
+        finding = "unknown"
         text = (
-            f"Whether {who} can be believed cannot be told with {counted(j.answers, 'answer')}: "
-            f"overconfidence {shown(gap)}."
+            f"Whether {who} can be believed cannot be told with {answers}: overconfidence "
+            f"{with_ci(gap)}."
         )
-        yield claim("probabilities", "unknown", text, figures)
+    yield claim("probabilities", finding, text, figures)
 
 
 def _ranked(name: str, j: Judged) -> Iterator[Claim]:
@@ -91,39 +101,38 @@ def _ranked(name: str, j: Judged) -> Iterator[Claim]:
         finding, text = "backwards", f"{who} is higher where the answer is wrong"
     elif area.low <= 0.5:
         finding = "not told from chance"
-        many = counted(j.answers, "answer")
-        text = f"{many} do not show that {who} is higher where the answer is correct"
+        answers = plural(j.answers, "answer")
+        text = f"{answers} do not show that {who} is higher where the answer is correct"
     else:
         finding, text = "above chance", f"{who} is higher where the answer is correct"
-    yield claim("ranking", finding, f"{text}: AUROC {shown(area)}.", figures)
+    yield claim("ranking", finding, f"{text}: AUROC {with_ci(area)}.", figures)
 
 
 def _worst(name: str, a: Answers) -> Iterator[Claim]:
     """The group that is furthest off, of those that are shown to be, given how many there are."""
     groups = a.groups
-    if not isinstance(groups, Groups) or name not in groups.records:
+    if name not in groups.each:
         return
     # a sentence on the difference to the rest and one on each group by itself share the level
-    told = [*groups.claims(name, 2 * len(groups.records))]
-    yield from told
+    apart = [*groups.claims(name, 2 * len(groups.each))]
+    yield from apart
     judged = int(groups.grouping.judged.sum())
     # as many intervals as groups: at their level, one in twenty would stand out by chance
-    strict = groups.strict(1 - (1 - a.settings.level) / (2 * max(judged, 1)))
+    strict = groups.at_level(1 - (1 - a.settings.level) / (2 * max(judged, 1)))
     each = {key: part[name] for key, part in strict.items() if name in part}
-    off = {key: found for key, j in each.items() if (found := overconfidence(j))}
+    off = {key: shown for key, j in each.items() if (shown := _shown_off(j))}
     if off:
         key = max(off, key=lambda k: off[k][1].value)
         (finding, size), j = off[key], each[key]
         text = (
             f"{quoted(name)} is miscalibrated in {len(off)} of {len(each)} groups, most in {quoted(key)}: "
-            f"{finding} by {shown(size)}, mean confidence {percent(j['mean_confidence'].value)}, accuracy "
-            f"{percent(j['accuracy'].value)}."
+            f"{finding} by {with_ci(size)}, {_means(j)}."
         )
         yield claim("groups", finding, text, [figure("overconfidence", j["overconfidence"], key)])
     elif not judged:
-        least = counted(groups.min_rows, "answer")
+        least = plural(groups.min_rows, "answer")
         yield claim("groups", "none shown", f"No group has the {least} that are asked for.")
-    elif not told:
+    elif not apart:
         text = (
             f"In none of {len(each)} groups is {quoted(name)} shown to be off on the whole, and none is "
             f"told apart from the rest (Holm)."
@@ -135,10 +144,43 @@ def _next(a: Answers, name: str) -> Iterator[Claim]:
     """A map, where quality is a column of right and wrong; else the answers to read."""
     rows = a.rows
     if rows.rule == "own" and a.sources and {*rows.quality.tolist()} <= {0.0, 1.0}:
-        options = [("label", rows.names["quality"]), ("score", name), ("out", "map.json")]
-        yield command("calibrate fit", a.sources, options)
+        options = [("label", str(rows.column)), ("score", name), ("out", "map.json")]
+        yield next_command("calibrate fit", a.sources, options)
     elif a.confident_errors(top=1, confidence=name):
         text = "Next: read the answers that are wrong and surest"
         if rows.rule != "own":
             text += f"; what {rows.rule} calls wrong may be right"
         yield claim("next", "read", text)
+
+
+# Remarks for the reader.
+
+
+def hints(a: Answers) -> Iterator[str]:
+    """Remarks, confidence by confidence, and on small groups."""
+    for name, j in a.items():
+        yield from _of_confidence(f"'{name}'", j)
+    small = {
+        key: min(j.answers for j in part.values())
+        for key, part in a.groups.items()
+        if part and min(j.answers for j in part.values()) < FEW_ANSWERS
+    }
+    if small:
+        groups = listed([f"'{key}' ({n})" for key, n in small.items()])
+        yield f"fewer than {FEW_ANSWERS} answers: {groups}; there chance alone makes an ECE large"
+
+
+def _of_confidence(name: str, j: Judged) -> Iterator[str]:
+    if not j.answers:
+        yield f"{name} is missing from every answer"
+        return
+    t = j.tally
+    if why := t.why_not_ranked:
+        yield f"{name}: {WHY[why]} at tau {j.settings.tau:g}; measures that need both are undefined"
+    if len(t.score) <= FEW_VALUES and j.answers >= FEW_ANSWERS:
+        yield (
+            f"{name} takes only {plural(len(t.score), 'value')}, so answers are ranked in as many "
+            f"steps"
+        )
+    if t.ends[0] >= HIGH and j.answers >= FEW_ANSWERS:
+        yield f"{name} is never below {formatted(t.ends[0], 'number')}"

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import typer
 
-from scorewise.cli.commands import COMMANDS, imported
-from scorewise.cli.output import show, working
+from scorewise.cli.command import show, working
 from scorewise.errors import BadInput, plain
+from scorewise.show import render
 from scorewise.show.document import dumps
-from scorewise.show.shown import render
 from scorewise.writing import make_folder, write, write_all
 
 ROWS = 1000
@@ -28,18 +27,20 @@ def demonstrate(folder: str) -> None:
     data = screening_csv()
     _prepare(home, data)
     write(home / DATA, data)
+    from scorewise.evaluation import evaluate
+    from scorewise.reporting import report
+
     file = str(home / DATA)
+    columns: Any = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
     with working([file]):
-        evaluate, report = (imported(COMMANDS[name].verb) for name in ("evaluate", "report"))
-        columns = {"label": "outcome", "score": ("risk", "sharp"), "positive": "ill"}
-        found = evaluate(file, **columns)
-        doc, whole = found.brief(), report(file, **columns, by="site", ids="id")
-        page = whole.render("html")
+        evaluation = evaluate(file, **columns)
+        doc, full = evaluation.brief(), report(file, **columns, by="site", ids="id")
+        page = full.render("html")
     write_all(
         {
             home / REPORT: render(doc, "md"),
             home / PAGE: page,
-            home / RESULT: dumps(found.document()),
+            home / RESULT: dumps(evaluation.document()),
         }
     )
     show(doc)
@@ -56,10 +57,10 @@ def _prepare(home: Path, data: str) -> None:
     ours = home / DATA
     if ours.is_file() and ours.read_bytes() == data.encode():
         return
-    there = [name for name in (DATA, REPORT, PAGE, RESULT) if (home / name).exists()]
-    if there:
+    existing = [name for name in (DATA, REPORT, PAGE, RESULT) if (home / name).exists()]
+    if existing:
         raise BadInput(
-            f"{home} already holds {' and '.join(there)}, which demo would overwrite;"
+            f"{home} already holds {' and '.join(existing)}, which demo would overwrite;"
             " name another folder"
         )
 
@@ -83,11 +84,11 @@ def screening_csv(rows: int = ROWS, seed: int = 16) -> str:
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
     sheet.writerow(("id", "site", "age", "outcome", "risk", "sharp"))
-    for i in range(rows):
-        outcome = "ill" if ill[i] else "well"
-        sheet.writerow(
-            (i + 1, SITES[site[i]], age[i], outcome, f"{risk[i]:.4f}", f"{sharp[i]:.4f}")
-        )
+    scores = ([f"{p:.4f}" for p in column] for column in (risk, sharp))
+    outcome = np.where(ill, "ill", "well")
+    sheet.writerows(
+        zip(range(1, rows + 1), np.array(SITES)[site], age, outcome, *scores, strict=True)
+    )
     return out.getvalue()
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scorewise.columns.binary import Kind, Rows, binary_rows, take
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import Place
-from scorewise.columns.rows import Columns, Missing, Names, read
+from scorewise.columns.reader import Columns, Missing, Names, read
+from scorewise.columns.rows import Kind, Rows, binary_rows
 
 __all__ = [
-    "Columns", "Kind", "Labels", "Missing", "Names", "Place", "Rows", "binary_rows", "read", "take",
+    "Columns", "Kind", "Labels", "Missing", "Names", "Place", "Rows", "binary_rows", "read",
 ]  # fmt: skip

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
-from scorewise.columns.binary import Kind, Rows, moved, nearly_inside, scored
-from scorewise.columns.grouping import check_groups
-from scorewise.columns.labels import coded, distinct_words, listed, read_labels, text
+from scorewise.columns.labels import distinct_words, listed, read_labels, text, word_codes
 from scorewise.columns.numbers import Place, in_range, is_text
-from scorewise.columns.roles import Spec, choose, class_columns
-from scorewise.columns.rows import Checked, Columns, Missing, read
+from scorewise.columns.reader import Columns, Missing, read
+from scorewise.columns.roles import choose, class_columns
+from scorewise.columns.rows import CheckedRows, Kind, Rows, clipping_note, nearly_inside, scored
+from scorewise.columns.sources import as_table, column_of, is_wide, named_columns, only_column
 from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch, vector
 from scorewise.errors import BadInput, Option
 
@@ -26,13 +24,14 @@ if TYPE_CHECKING:
     from scorewise.columns.files import Opened
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
+_ROLES = dict.fromkeys(("label", "score", "weight", "count", "own confidence", "cluster", "group"))
 LARGEST = 1e100  # beyond which sums of logits leave the floats
 LONG = 20  # classes that are no longer listed one by one
 SLACK = 0.01  # how far from 1 the probabilities of a row may add up
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassRows(Checked):
+class ClassRows(CheckedRows):
     """Checked rows: `y` is the place of each label in `classes`, `scores` has one column a class.
 
     `rule` says which labels the columns were taken for where neither the columns nor `classes` named them,
@@ -50,12 +49,12 @@ class ClassRows(Checked):
     columns: Mapping[str, str] = field(default_factory=dict)
     narrow: bool = False  # whether the scores came with 32 bits or fewer
     ordered: bool = False
-    _values: ClassVar[tuple[str, ...]] = ("scores", "confidence")
+    _values: ClassVar[tuple[str, ...]] = ("y", "scores", "confidence")
 
     def of_two(self, positive: Any = None) -> Rows:
         """Rows of two classes as scores of the positive one; of logits, their difference.
 
-        >>> rows = take_classes(["b", "a"], [[0.2, 0.8], [0.7, 0.3]]).of_two()
+        >>> rows = class_rows(None, label=["b", "a"], score=[[0.2, 0.8], [0.7, 0.3]]).of_two()
         >>> rows.y, rows.scores["score"], rows.labels.positive
         (array([ True, False]), array([0.8, 0.3]), 'b')
         """
@@ -72,80 +71,65 @@ class ClassRows(Checked):
             scores={name: score.astype(np.float32) if self.narrow else score},
             labels=labels,
             kinds={name: self.kind},
-            **{f.name: getattr(self, f.name) for f in fields(Checked) if f.name != "y"},
+            **{f.name: getattr(self, f.name) for f in fields(CheckedRows)},
         )
 
 
-def take_classes(
-    labels: Any, scores: Any, *, classes: Sequence[Any] | None = None,
-    kind: ClassKind | None = None, weight: Any = None, count: Any = None, confidence: Any = None,
-    cluster: Any = None, groups: Any = None, missing: Missing = "refuse",
+def class_rows(
+    source: Any, *, classes: Any = None, confidence: Any = None, kind: Any = None,
+    missing: Missing = "refuse", encoding: str | None = None, **roles: Any,
 ) -> ClassRows:  # fmt: skip
-    """Check labels and an n x K table of scores, or a mapping from class to column.
+    """Rows that have a score for each class: of files, frames or mappings, or of columns themselves.
 
-    Labels are those of the classes, or one-hot, or beside `classes` their numbers from 0 or 1 on.
-    Classes are those of the mapping or frame; else the list given; else 0 to K - 1 or 1 to K where the
-    labels are such numbers and 0 or K occurs; else the K distinct labels in order. What could be either
-    is refused, and so is a label outside the list; a class that does not occur stays. Probabilities have
-    to lie in [0, 1] and to add up to 1, within 0.01; they are used as given. Logits have to be said:
-    kind="logit". `confidence` is a further column, if any.
+    Of a source, `classes` says which columns have the scores: "cat=p_cat,dog=p_dog", a pattern such as
+    "p_*" in which the star stands for the class, a mapping from class to column, or a list of columns named
+    as their classes are. Further `roles` are `label`, `weight`, `count`, `cluster` and `group`, and
+    `confidence` is a further column, if the model's own confidence is to be judged.
 
-    >>> rows = take_classes(["b", "a"], {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]})
+    Where the source is None, `label` and `score` are the columns themselves: labels of the classes, or
+    one-hot, or beside `classes` their numbers from 0 or 1 on; and an n x K table, or a mapping from class
+    to column. Classes are those of the mapping or frame; else the list given; else 0 to K - 1 or 1 to K
+    where the labels are such numbers and 0 or K occurs; else the K distinct labels in order. What could be
+    either is refused, and so is a label outside the list; a class that does not occur stays.
+
+    Probabilities have to lie in [0, 1] and to add up to 1, within 0.01; they are used as given. Logits have
+    to be said: kind="logit".
+
+    >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
+    >>> class_rows(wide, classes="p_*", label="y").scores.tolist()
+    [[0.7, 0.3], [0.2, 0.8]]
+    >>> scores = {"a": [0.2, 0.7], "b": [0.5, 0.1], "c": [0.3, 0.2]}
+    >>> rows = class_rows(None, label=["b", "a"], score=scores)
     >>> rows.y, rows.classes, rows.kind
     (array([1, 0]), ('a', 'b', 'c'), 'probability')
     """
-    one_of("kind", kind, (None, *get_args(ClassKind)))
-    columns, known = _columns(scores, classes)
-    labels, known = _from_one_hot(labels, known, len(columns))
-    asked = {
-        "label": labels, "score": columns, "weight": weight, "count": count,
-        "own confidence": None if confidence is None else {"confidence": confidence},
-        "cluster": cluster, "group": groups,
-    }  # fmt: skip
-    return rows_of_classes(read(None, asked, missing=missing), known, kind, classes is not None)
+    if source is None:
+        one_of("kind", kind, (None, *get_args(ClassKind)))
+        columns, known = _columns(roles["score"], classes)
+        roles["label"], known = _from_one_hot(roles["label"], known, len(columns))
+        own = None if confidence is None else {"confidence": confidence}
+        in_order = classes is not None
+    else:
+        from scorewise.columns.files import open_source
 
-
-def class_rows(
-    source: Any, classes: Spec, *, label: str | None = None, confidence: str | None = None,
-    weight: str | None = None, count: str | None = None, cluster: str | None = None,
-    groups: Any = None, kind: Any = None, missing: Missing = "refuse", encoding: str | None = None,
-) -> ClassRows:  # fmt: skip
-    """Rows of files or frames that have a column of scores for each class.
-
-    `classes` says which: "cat=p_cat,dog=p_dog", a pattern such as "p_*" in which the star stands for
-    the class, a mapping from class to column, or a list of columns named as their classes are.
-    `confidence` is a further column, if the model's own confidence is to be judged.
-
-    >>> wide = {"y": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8]}
-    >>> class_rows(wide, "p_*", label="y").scores.tolist()
-    [[0.7, 0.3], [0.2, 0.8]]
-    """
-    from scorewise.columns.files import open_source
-
-    if kind == "score":
-        raise BadInput(
-            Option("kind", "score"), " is not known for several classes; pass ",
-            Option("kind", "probability"), " or ", Option("kind", "logit"),
-        )  # fmt: skip
-    opened = open_source(source, encoding)
-    columns = class_columns(opened.names, classes)
-    if confidence is not None and confidence not in opened.names:
-        raise BadInput(
-            Option("confidence", confidence),
-            " is neither max, margin, entropy or energy nor a column; the columns are ",
-            f"{listed(opened.names)}",
-        )  # fmt: skip
-    asked = {
-        "label": label, "score": columns, "weight": weight, "count": count,
-        "own confidence": confidence, "cluster": cluster, "group": groups,
-    }  # fmt: skip
-    if groups is not None:
-        used = {"label": label, "score": [*columns.values()], "weight": weight, "count": count}
-        check_groups(groups, used)
-    found = read(opened, asked, missing=missing)
-    in_order = not isinstance(classes, str) or "=" in classes or "," in classes
-    known = named_classes(list(columns))
-    return replace(rows_of_classes(found, known, kind, in_order), columns=columns)
+        if kind == "score":
+            raise BadInput(
+                Option("kind", "score"), " is not known for several classes; pass ",
+                Option("kind", "probability"), " or ", Option("kind", "logit"),
+            )  # fmt: skip
+        source, own = open_source(source, encoding), confidence
+        columns = class_columns(source.names, classes)
+        if confidence is not None and confidence not in source.names:
+            raise BadInput(
+                Option("confidence", confidence),
+                " is neither max, margin, entropy or energy nor a column; the columns are ",
+                f"{listed(source.names)}",
+            )
+    asked = _ROLES | roles | {"score": columns, "own confidence": own}
+    found = read(source, asked, missing=missing)
+    if source is None:
+        return rows_of_classes(found, kind, known, in_order)
+    return rows_of_class_columns(found, kind, columns, classes)
 
 
 def columns_of_labels(
@@ -162,7 +146,7 @@ def columns_of_labels(
     ('obs', {'a': 'p_a', 'b': 'p_b'})
     """
     choice = choose(opened.names, {"label": label, "score": None})
-    name = next(iter(choice.columns["label"].values()))
+    (name,) = choice.columns["label"]
     likely, _ = choice.unsure["score"]
     raw, _ = opened.read([name, *likely], ())
     words = distinct_words(vector(raw[name], name))
@@ -185,19 +169,27 @@ def columns_of_labels(
     return name, {w: found[w] for w in words}
 
 
+def rows_of_class_columns(
+    found: Columns, kind: Any, columns: Mapping[str, str], classes: Any
+) -> ClassRows:
+    """The rows of columns of a source, as `classes` named them."""
+    in_order = not isinstance(classes, str) or "=" in classes or "," in classes
+    made = rows_of_classes(found, kind, named_classes(list(columns)), in_order)
+    return replace(made, columns=columns)
+
+
 def rows_of_classes(
-    found: Columns, known: tuple[str, ...] | None, kind: ClassKind | None, in_order: bool
+    found: Columns, kind: ClassKind | None, known: tuple[str, ...] | None, in_order: bool
 ) -> ClassRows:
     """The rows of columns of scores, whose classes are known, maybe in order, or guessed."""
     one_of("kind", kind, (None, *get_args(ClassKind)))
-    label, name, place = found.one("label"), found.name("label"), found.place
+    label, name, place = found.column("label"), found.name("label"), found.place
     scores, rule = found["score"], ""
     if known is None:
         known, rule = _guessed(label, name, len(scores))
     if numbers := _numbered(label, name, known):
-        y, rule = class_codes(label, name, numbers, place), f"{numbers[0]} to {numbers[-1]}"
-    else:
-        y = class_codes(label, name, known, place)
+        rule = f"{numbers[0]} to {numbers[-1]}"
+    y = class_codes(label, name, numbers or known, place)
     values = np.empty((len(y), len(scores)))
     for k, (column, numeric) in enumerate(scores.items()):
         values[:, k] = numeric.values
@@ -272,60 +264,17 @@ def _columns(
         many = table.shape[1]
         same = given is not None and len(given) == many
         of = given if given and same else [f"class {k}" for k in range(many)]
-        columns = {f"score of {c}": _column(table, k) for k, c in enumerate(of)}
+        columns = {f"score of {c}": column_of(table, k) for k, c in enumerate(of)}
     if len(columns) < 2:
         raise BadInput(
             f"there is a score for {len(columns)} class only; several classes need two or more"
         )
     if given is not None and len(given) != len(columns):
         raise BadInput(
-            Option("classes"), f" names {len(given)} classes, but there are scores for {len(columns)}",
-        )  # fmt: skip
+            Option("classes"),
+            f" names {len(given)} classes, but there are scores for {len(columns)}",
+        )
     return columns, known
-
-
-def is_wide(p: Any) -> bool:
-    """Whether there is a column of scores for each class: a table, a frame or a mapping.
-
-    >>> is_wide([0.2, 0.7]), is_wide([[0.2, 0.8], [0.7, 0.3]]), is_wide({"a": [0.2], "b": [0.8]})
-    (False, True, True)
-    """
-    if isinstance(p, Mapping) or _is_frame(p):
-        return True
-    if isinstance(p, list | tuple):
-        first: Any = p[0] if p else 0
-        return isinstance(first, list | tuple) or np.ndim(first) > 0
-    try:
-        return len(getattr(p, "shape", ())) > 1
-    except Exception:  # whatever a container may raise, such as nested tensors of torch
-        return False
-
-
-def is_source(x: Any) -> bool:
-    """Whether columns can be read from it by name: a file, several, a frame or a mapping.
-
-    >>> is_source("a.csv"), is_source({"y": [1]}), is_source([0, 1, 1])
-    (True, True, False)
-    """
-    if isinstance(x, list | tuple) and x:
-        return all(isinstance(item, str | PathLike) for item in x)
-    known = isinstance(x, str | PathLike | Mapping) or _is_frame(x)
-    return known or hasattr(x, "__dataframe__") or hasattr(x, "__narwhals_dataframe__")
-
-
-def only_column(p: Any) -> Any:
-    """The column of a table, frame or mapping that has one alone; anything else as it is.
-
-    >>> only_column([[0.2], [0.7]])
-    array([0.2, 0.7])
-    """
-    if not is_wide(p):
-        return p
-    columns = named_columns(p)
-    if columns is not None:
-        return next(iter(columns.values())) if len(columns) == 1 else p
-    table = as_table(p)
-    return _column(table, 0) if table.ndim == 2 and table.shape[1] == 1 else p
 
 
 def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None) -> Any:
@@ -337,7 +286,7 @@ def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None)
     p = only_column(p)
     if not is_wide(p):
         return p
-    rows = take_classes(labels, p, kind=kind, missing="drop")
+    rows = class_rows(None, label=labels, score=p, kind=kind, missing="drop")
     if len(rows.classes) != 2:
         raise BadInput(
             f"there are scores for {len(rows.classes)} classes, and two are needed; evaluate and "
@@ -350,65 +299,6 @@ def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None)
     return columns[at]
 
 
-def _is_frame(p: Any) -> bool:
-    """Whether it is a data frame, of a library that has been imported."""
-    kinds = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"))
-    return any(
-        library in sys.modules and isinstance(p, getattr(sys.modules[library], name))
-        for library, name in (*kinds, ("pyarrow", "Table"))
-    )
-
-
-def named_columns(scores: Any) -> dict[str, Any] | None:
-    """The columns of a mapping or a frame by name; None where they have no names.
-
-    Those of a pandas frame may be numbers from 0 alone.
-    """
-    if isinstance(scores, Mapping):
-        columns = {text(c): scores[c] for c in scores}
-        if len(columns) < len(scores):
-            raise BadInput("two columns of scores have the same name; give each a name of its own")
-        return columns
-    if not _is_frame(scores):
-        return None
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(scores, pandas.DataFrame):
-        if scores.columns.equals(pandas.RangeIndex(scores.shape[1])):
-            return None
-        if scores.columns.map(text).has_duplicates:
-            raise BadInput("two columns of scores have the same name; give each a name of its own")
-        return {text(c): scores[c] for c in scores.columns}
-    from scorewise.columns.files import open_frame
-
-    names, get = open_frame(scores)
-    return get(names)
-
-
-def _column(table: Any, k: int) -> Any:
-    return table.iloc[:, k] if hasattr(table, "iloc") else table[:, k]
-
-
-def as_table(scores: Any) -> Any:
-    """Rows of scores as numpy; what is masked stays so."""
-    scores = of_torch(scores, "the table of scores")
-    if isinstance(scores, np.ma.MaskedArray) or hasattr(scores, "iloc"):
-        return scores
-    try:
-        return np.asarray(scores)
-    except Exception as e:  # whatever a container may raise
-        if isinstance(scores, list | tuple) and isinstance(e, ValueError):
-            sizes = [np.size(row) for row in scores]
-            row = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
-            raise BadInput(
-                f"scores have {sizes[0]} columns in row 0 and {sizes[row]} in row {row}, counting from "
-                f"0; each row needs one score for each class"
-            ) from None
-        raise BadInput(
-            f"scores ({type(scores).__name__}) cannot be read as a table; pass an n x K array, a frame "
-            f"or a mapping from class to column"
-        ) from e
-
-
 def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str]:
     """The classes that unnamed columns are taken for, and by which rule.
 
@@ -418,7 +308,7 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
     >>> _guessed(vector([3, 1], "y"), "y", 3)
     (('1', '2', '3'), '1 to 3')
     """
-    words = coded(column)[1]
+    words = word_codes(column)[1]
     starts = [s for s in (0, 1) if {*words} <= {str(k + s) for k in range(many)}]
     if many == 2 and 0 in starts:  # 0 and 1 are what two classes are usually called
         starts = [0]
@@ -432,17 +322,19 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
     if isinstance(column, Coded) and words and _unordered(column, words, starts, many):
         raise BadInput(
             f"{name} has numbers as text, whose order may be 1, 2, 10 or 1, 10, 2; pass ",
-            Option("classes"), " with the classes in the order of the scores",
-        )  # fmt: skip
+            Option("classes"),
+            " with the classes in the order of the scores",
+        )
     if starts:
         first, last = starts[0], starts[0] + many - 1
         return tuple(str(k) for k in range(first, last + 1)), f"{first} to {last}"
     if len(words) != many:
         raise BadInput(
             f"{name} has {len(words)} distinct values ({listed(words)}) and there are scores for ",
-            f"{many} classes; pass ", Option("classes"),
+            f"{many} classes; pass ",
+            Option("classes"),
             " with their names in the order of the scores",
-        )  # fmt: skip
+        )
     return tuple(words), listed(words)
 
 
@@ -455,7 +347,7 @@ def _numbered(column: Vector, name: str, known: tuple[str, ...]) -> tuple[str, .
     """
     if not isinstance(column, Numbers) or column.values.dtype == bool:
         return ()
-    words = coded(column)[1]
+    words = word_codes(column)[1]
     if not words or {*words} & {*known} or not all(w.isdecimal() for w in words):
         return ()
     return _guessed(column, name, len(known))[0] if len(words) <= len(known) else ()
@@ -476,11 +368,11 @@ def _from_one_hot(
             f"labels need a column for each class"
         )
     hot = table == 1
-    if not (hot.sum(1) == 1).all() or not (hot | (table == 0)).all():
-        row = int(((hot.sum(1) != 1) | ~(hot | (table == 0)).all(1)).argmax())
+    wrong = (hot.sum(1) != 1) | ~(hot | (table == 0)).all(1)
+    if wrong.any():
         raise BadInput(
-            f"labels have {many} columns that are not one-hot, first in row {row}, counting from 0; each "
-            f"row needs one 1 and else 0, or pass one label a row"
+            f"labels have {many} columns that are not one-hot, first in {Place().row(wrong.argmax())}; "
+            f"each row needs one 1 and else 0, or pass one label a row"
         )
     known = known or tuple(map(str, range(many)))
     return np.array(known, dtype=object)[hot.argmax(1)], known
@@ -500,7 +392,7 @@ def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place)
     >>> class_codes(vector([2, 0, 2], "y"), "y", ("0", "1", "2"), Place())
     array([2, 0, 2])
     """
-    codes, words = coded(column)
+    codes, words = word_codes(column)
     at = {c: k for k, c in enumerate(known)}
     places = np.array([at.get(w, -1) for w in words], np.int64)
     y = places[codes] if len(codes) else np.zeros(0, np.int64)
@@ -542,7 +434,7 @@ def _kind(
                 Option("kind", "probability" if near else "logit"),
                 " to take such as 0 or 1" if near else " for logits",
             )
-        note = moved("scores", outside, low, high, place)
+        note = clipping_note("scores", place.rows(outside), low, high)
         values = np.clip(values, 0, 1)
     total = values.sum(1)
     apart: Bools = np.abs(total - 1) > SLACK
@@ -550,9 +442,10 @@ def _kind(
         raise BadInput(
             f"the probabilities of the {len(names)} classes ({listed(names)}) do not add up to 1 ",
             f"{place.rows(apart)} ({total[apart.argmax()]:.6g}); leave out columns that are not classes, ",
-            "divide each row by its sum, pass ", Option("kind", "logit"), " for logits, or use compare "
-            "for scores of several models",
-        )  # fmt: skip
+            "divide each row by its sum, pass ",
+            Option("kind", "logit"),
+            " for logits, or use compare for scores of several models",
+        )
     return values, "probability", note
 
 
@@ -560,7 +453,7 @@ def _kind(
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecidedRows(Checked):
+class DecidedRows(CheckedRows):
     """Checked rows: `y` and `called` are places in `classes`, `confidence` is that in the decision."""
 
     y: Ints
@@ -568,19 +461,18 @@ class DecidedRows(Checked):
     confidence: Floats
     classes: tuple[str, ...]
     kind: Kind
-    _values: ClassVar[tuple[str, ...]] = ("called", "confidence")
+    _values: ClassVar[tuple[str, ...]] = ("y", "called", "confidence")
 
 
 def decided_rows(
-    source: Any, *, predicted: Any, label: Any = None, confidence: Any = None,
-    classes: Sequence[Any] | None = None, weight: Any = None, count: Any = None,
-    groups: Any = None, kind: Kind | None = None, missing: Missing = "refuse",
-    encoding: str | None = None,
+    source: Any, *, predicted: Any, confidence: Any = None, classes: Sequence[Any] | None = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None, **roles: Any,
 ) -> DecidedRows:  # fmt: skip
     """Labels, decisions and the confidence in each decision, by name or, without a source, as columns.
 
     Classes are the list given, or else all labels and decisions in order. Unless said, confidence is a
-    probability when all of it lies in [0, 1], and a score otherwise.
+    probability when all of it lies in [0, 1], and a score otherwise. Further `roles` are `label`, `weight`,
+    `count` and `group`.
 
     >>> rows = decided_rows(None, label=["a", "b"], predicted=["a", "c"], confidence=[0.9, 0.4])
     >>> rows.y, rows.called, rows.classes
@@ -589,22 +481,18 @@ def decided_rows(
     "score: column 'p' (not named; taken because of its name)"
     """
     one_of("kind", kind, (None, *get_args(Kind)))
+    label = roles.pop("label", None)
     if source is None:
         predicted, confidence = {"predicted": predicted}, {"confidence": confidence}
     elif predicted in (label, confidence):
         raise BadInput(f"column '{predicted}' is given twice; name a different column for each")
-    asked = {
-        "label": label, "decision": predicted, "score": confidence, "weight": weight, "count": count,
-        "group": groups,
-    }  # fmt: skip
-    if source is not None and groups is not None:
-        check_groups(groups, {k: v for k, v in asked.items() if k != "group"})
+    asked = {"label": label, "decision": predicted, "score": confidence, **roles}
     found = read(source, asked, missing=missing, encoding=encoding)
     place = found.place
     words = {**found["label"], **found["decision"]}
     known = named_classes(classes) or _classes(list(words.values()))
     y, called = (class_codes(v, n, known, place) for n, v in words.items())
-    sure, kind, note = scored(found.one("score"), found.name("score"), kind, place)
+    sure, kind, note = scored(found.column("score"), found.name("score"), kind, place)
     confident = sure.astype(np.float64)
     return DecidedRows(
         y=y, called=called, confidence=confident, classes=known, kind=kind, **found.checked(note)
@@ -613,13 +501,14 @@ def decided_rows(
 
 def _classes(columns: Sequence[Vector]) -> tuple[str, ...]:
     """The classes that occur: declared categories in their order, numbers by size, else by name."""
-    found = list(dict.fromkeys(word for column in columns for word in coded(column)[1]))
+    found = list(dict.fromkeys(word for column in columns for word in word_codes(column)[1]))
     if len(found) < 2:
         said = f"only the class {found[0]!r}" if found else "no class"
         raise BadInput(
-            f"labels and decisions name {said}; pass ", Option("classes"),
+            f"labels and decisions name {said}; pass ",
+            Option("classes"),
             " with the names of all classes",
-        )  # fmt: skip
+        )
     if any(isinstance(column, Coded) and column.declared for column in columns):
         return tuple(found)
     try:

@@ -1,169 +1,25 @@
-"""A file as a table: its columns, and how they are read."""
+"""Files of text whose fields are separated, with polars."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import tempfile
-import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from queue import Queue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from scorewise.columns.decoding import Source, broken, stream
+import polars as pl
+
+from scorewise.columns.decoding import Source, broken, end_of, start_of, stream
+from scorewise.columns.tables import Table, guard, in_batches
 from scorewise.errors import BadInput, Option
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-_HEAD = 1 << 16
-
-
-class Whole(NamedTuple):
-    """All columns of a file as they stand, to be read in batches; those of csv are text.
-
-    `columns` are their names. The frame names them by their places, "0", "1", ..., since names in csv may
-    occur twice. Whatever reads it does so within `guard`; `why` says what is wrong with the file, if that
-    can be known. `typed` makes of a column what `Table.read` would.
-    """
-
-    columns: list[str]
-    frame: pl.LazyFrame
-    guard: Callable[[], AbstractContextManager[None]]
-    why: Callable[[], BadInput | None] = lambda: None
-    typed: Callable[[pl.Series], pl.Series] = lambda column: column
-
-
-@dataclass(frozen=True)
-class Table:
-    """A file whose columns are known and not yet read.
-
-    `texts`, where types are guessed from text, reads columns as that text: only an empty cell is missing.
-    `records`, of JSON, are the rows with whatever is nested in them.
-    """
-
-    name: str
-    columns: list[str]
-    read: Callable[[list[str]], pl.DataFrame]
-    whole: Callable[[], AbstractContextManager[Whole]]
-    texts: Callable[[list[str]], pl.DataFrame] | None = None
-    records: Callable[[], list[dict[str, Any]]] | None = None
-
-
-@contextmanager
-def panics_apart() -> Iterator[None]:
-    """Keeps back what polars writes past sys.stderr when it panics; shows it if nothing was raised.
-
-    File descriptors are those of the process, so that only its main thread may turn them.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    try:
-        errors = os.dup(2)
-    except OSError:  # there is none
-        yield
-        return
-    with tempfile.TemporaryFile() as seen:
-        os.dup2(seen.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(errors, 2)
-            os.close(errors)
-        seen.seek(0)
-        os.write(2, seen.read())
-
-
-def in_batches(frame: pl.LazyFrame, rows: int) -> Generator[pl.DataFrame]:
-    """The rows of a frame, so many at a time, in order; whatever ends them early is raised.
-
-    polars' own `collect_batches` ends without a word where a thread of its reader panics.
-    """
-    found: Queue[pl.DataFrame | BaseException | None] = Queue(1)
-    left = threading.Event()
-
-    def take(batch: pl.DataFrame) -> bool:
-        found.put(batch)
-        return left.is_set()
-
-    def run() -> None:
-        end = None
-        try:
-            frame.sink_batches(take, chunk_size=rows, maintain_order=True)
-        except BaseException as error:
-            end = error
-        found.put(end)
-
-    threading.Thread(target=run, daemon=True).start()
-    batch: Any = ()
-    try:
-        while (batch := found.get()) is not None:
-            if isinstance(batch, BaseException):
-                raise batch
-            yield batch
-    finally:
-        left.set()
-        while batch is not None and not isinstance(batch, BaseException):
-            batch = found.get()
-
-
-@contextmanager
-def guard(
-    name: str, form: str, why: Callable[[], BadInput | None] = lambda: None
-) -> Iterator[None]:
-    """One sentence for whatever a reader may throw."""
-    import polars as pl
-
-    try:
-        with panics_apart():
-            yield
-    except BadInput:
-        raise
-    except pl.exceptions.DuplicateError:
-        raise BadInput(f"columns of {name} have the same name; give them names apart") from None
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        EOFError,
-        ValueError,
-    ):
-        said = f"{name} cannot be read as {form}; it is damaged or cut short"
-        raise (why() or BadInput(said)) from None
-
-
-def placed(frame: pl.LazyFrame, name: str, form: str) -> Whole:
-    """A frame with its columns named by their places."""
-    columns = frame.collect_schema().names()
-    placed = frame.rename({c: str(k) for k, c in enumerate(columns)})
-    return Whole(columns, placed, lambda: guard(name, form))
-
-
-def start_of(source: Source, size: int = _HEAD) -> bytes:
-    """The first bytes."""
-    with stream(source) as file:
-        return file.read(size)
-
-
-def end_of(source: Source) -> bytes:
-    """The last bytes."""
-    with stream(source) as file:
-        file.seek(max(0, file.seek(0, io.SEEK_END) - _HEAD))
-        return file.read()
-
-
-# Files of text whose fields are separated, with polars.
-
-
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
-_LONGEST = 1 << 24  # bytes of a header
+_LEAST, _LONGEST = 1 << 16, 1 << 24  # bytes that are read for a header
 _BATCH = 1 << 18  # rows
+_INTEGER = r"^\s*[+-]?[0-9]+\s*$"
 
 
 def open_csv(source: Source, name: str) -> Table:
@@ -174,7 +30,16 @@ def open_csv(source: Source, name: str) -> Table:
     separator, header = _header(_header_line(source, name), name)
     blank_lines = max(0, end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1)
     file = _Csv(source, name, separator, header, blank_lines)
-    return Table(name, header, file.read, file.whole, file.texts)
+    return Table(
+        name,
+        "csv",
+        header,
+        file.scan,
+        file.read,
+        file.texts,
+        why=file.why,
+        typed=lambda column: numbers(column.replace(list(MISSING), None)),
+    )
 
 
 @dataclass(frozen=True)
@@ -189,8 +54,6 @@ class _Csv:
 
     def read(self, columns: list[str]) -> pl.DataFrame:
         """Columns with their types. Batches take them on at once, as text needs more memory."""
-        import polars as pl
-
         parts = self._batches(columns, MISSING, numbers)
         kinds = {c: {part.schema[c] for part in parts} for c in columns}
         mixed = [c for c in columns if len(kinds[c]) != 1 and kinds[c] != {pl.Int64, pl.Float64}]
@@ -207,17 +70,13 @@ class _Csv:
 
     def _once_headed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The same frame; refused where a row is the header once more, as in files joined by hand."""
-        import polars as pl
-
         if not frame.width or any(dtype != pl.String for dtype in frame.dtypes):
             return frame
         same = frame.select(pl.all_horizontal(pl.col(c) == c for c in frame.columns)).to_series()
         if same.any():
-            with self.whole() as whole, whole.guard():
+            with guard(self.name, "csv", self.why), self.scan() as rows:
                 cells = (pl.col(str(k)) == c for k, c in enumerate(self.header))
-                again = whole.frame.select(pl.all_horizontal(cells).alias("again")).collect()[
-                    "again"
-                ]
+                again = rows.select(pl.all_horizontal(cells)).collect().to_series()
             if again.any():
                 many = f"{again.sum():,} times, first in" if again.sum() > 1 else "in"
                 raise BadInput(
@@ -228,22 +87,16 @@ class _Csv:
 
     def texts(self, columns: list[str], missing: tuple[str, ...] = ()) -> pl.DataFrame:
         """Columns of text as it stands."""
-        import polars as pl
-
         none = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
         return pl.concat([none, *self._batches(columns, missing, lambda column: column)])
 
     @contextmanager
-    def whole(self) -> Iterator[Whole]:
-        """All columns, to be read in batches."""
-
-        def guarded() -> AbstractContextManager[None]:
-            return guard(self.name, "csv", self.why)
-
+    def scan(self) -> Iterator[pl.LazyFrame]:
+        """All columns, as text."""
         with stream(self.source) as file:
-            with guarded():
-                frame = self._scan(file)
-            yield Whole(self.header, frame, guarded, self.why, _typed)
+            with guard(self.name, "csv", self.why):
+                frame = self._frame(file)
+            yield frame
 
     def why(self) -> BadInput | None:
         """What is wrong with the file, if that can be known."""
@@ -252,11 +105,9 @@ class _Csv:
     def _batches(
         self, columns: list[str], missing: tuple[str, ...], change: Callable[[pl.Series], pl.Series]
     ) -> list[pl.DataFrame]:
-        import polars as pl
-
         def decoded(encoding: str) -> list[pl.DataFrame]:
             with stream(self.source) as file:
-                frame = self._chosen(self._scan(file, missing, encoding), columns)
+                frame = self._chosen(self._frame(file, missing, encoding), columns)
                 found = in_batches(frame, _BATCH)
                 return [batch.with_columns(change(s) for s in batch) for batch in found]
 
@@ -270,9 +121,7 @@ class _Csv:
                 raise ValueError
         return found
 
-    def _scan(self, file: Any, missing: tuple[str, ...] = (), encoding: Any = "utf8") -> Any:
-        import polars as pl
-
+    def _frame(self, file: Any, missing: tuple[str, ...] = (), encoding: Any = "utf8") -> Any:
         frame = pl.scan_csv(
             file,
             separator=self.separator,
@@ -286,8 +135,6 @@ class _Csv:
         return frame.head(frame.select(pl.len()).collect().item() - self.blank_lines)
 
     def _chosen(self, frame: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:
-        import polars as pl
-
         if self.header[-1] not in columns:
             # always true; but now each row is read to its end, and fields beyond it are found
             last = pl.col(str(len(self.header) - 1))
@@ -329,7 +176,7 @@ def _header_line(source: Source, name: str) -> str:
     head = b""
     with stream(source) as file:
         while (end := _line_end(head)) < 0 and len(head) < _LONGEST:
-            more = file.read(max(_HEAD, len(head)))
+            more = file.read(max(_LEAST, len(head)))
             if not more:
                 break
             head = (head + more).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
@@ -367,18 +214,12 @@ def _header(line: str, name: str) -> tuple[str, list[str]]:
     return separator, [c.rstrip("\r") for c in names]
 
 
-def _typed(column: pl.Series) -> pl.Series:
-    return numbers(column.replace(list(MISSING), None))
-
-
 def numbers(column: pl.Series) -> pl.Series:
     """A column of text as integers or floats, when all of it is; else as it was.
 
     Integers too large for 64 bits stay text, so that they are refused as integers, not rounded; and so
     do those with zeros before them, such as 00123, which are names.
     """
-    import polars as pl
-
     for dtype in (pl.Int64, pl.Float64):
         for strip in (False, True):
             for part in (column.head(1000), column):  # most columns of words end at the first part
@@ -386,17 +227,9 @@ def numbers(column: pl.Series) -> pl.Series:
                 if read.null_count() > part.null_count():
                     break
             else:
-                kept = _too_large(column, read) if dtype == pl.Float64 else _padded(column)
-                return column if kept else read
+                if dtype == pl.Int64:
+                    padded = column.str.contains(r"^\s*[+-]?0[0-9]").any()
+                    return column if padded else read
+                large = (read.abs() >= 2.0**63).any()
+                return column if large and column.str.contains(_INTEGER).all() else read
     return column
-
-
-def _padded(column: pl.Series) -> bool:
-    """Whether some of a column of integers are written with zeros before them."""
-    return bool(column.str.contains(r"^\s*[+-]?0[0-9]").any())
-
-
-def _too_large(column: pl.Series, read: pl.Series) -> bool:
-    """Whether a column that was read as floats is one of integers, some beyond 64 bits."""
-    large = read.abs() >= 2.0**63
-    return bool(large.any()) and bool(column.str.contains(r"^\s*[+-]?[0-9]+\s*$").all())

@@ -35,6 +35,7 @@ Source: TypeAlias = Path | bytes | Copy
 IN_MEMORY = 1 << 26  # bytes of a copy that memory holds; beyond, it is a temporary file
 RATIO, LARGE = 200, 1 << 28  # packed text may grow by this much, and to these bytes in any case
 _CHUNK = 1 << 20
+_HEAD = 1 << 16
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # begins as the mark of UTF-16 does
@@ -88,20 +89,14 @@ def as_utf8(
 
     head = next(chunks(), b"")
     marked = next((codec for mark, codec in _MARKS.items() if head.startswith(mark)), None)
-    codec = marked or _plain(encoding)
-    if codec is None or (codec == "utf-8-sig" and form == "csv"):  # csv is read with its mark
+    codec = marked or encoding or "utf-8"
+    # csv is read with its mark
+    if codecs.lookup(codec).name == "utf-8" or (codec == "utf-8-sig" and form == "csv"):
         return copied(chunks()) if packed else source
     try:
-        decoder = codecs.getincrementaldecoder(codec)()
-        texts = (decoder.decode(chunk, final=not chunk) for chunk in chain(chunks(), (b"",)))
-        return copied(text.encode() for text in texts)
+        return copied(text.encode() for text in codecs.iterdecode(chunks(), codec))
     except UnicodeError:  # also of a lone surrogate, which no text has
         raise (_broken(chunks, name, form, codec) or _not(name, codec)) from None
-
-
-def _plain(encoding: str | None) -> str | None:
-    """The codec that has to be used; None where it is UTF-8."""
-    return None if encoding is None or codecs.lookup(encoding).name == "utf-8" else encoding
 
 
 def broken(source: Source, name: str, form: str) -> BadInput | None:
@@ -124,6 +119,19 @@ def stream(source: Source) -> Iterator[BinaryIO]:
     else:
         source.file.seek(0)
         yield source.file
+
+
+def start_of(source: Source, size: int = _HEAD) -> bytes:
+    """The first bytes."""
+    with stream(source) as file:
+        return file.read(size)
+
+
+def end_of(source: Source) -> bytes:
+    """The last bytes."""
+    with stream(source) as file:
+        file.seek(max(0, file.seek(0, io.SEEK_END) - _HEAD))
+        return file.read()
 
 
 def _chunks(source: Source) -> Iterator[bytes]:

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scorewise.columns.csv_files import Table, Whole, start_of
-from scorewise.columns.decoding import Source, as_utf8, check_encoding, copied
-from scorewise.columns.formats import open_table, sniff
+from scorewise.columns.decoding import Source, as_utf8, check_encoding, copied, start_of
 from scorewise.columns.numbers import Place
-from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
+from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions, sniff
 from scorewise.columns.roles import near_names
+from scorewise.columns.sources import is_files, open_frame
+from scorewise.columns.tables import Table, guard
+from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,6 +36,13 @@ class Opened(NamedTuple):
     read: Callable[[list[str], Collection[str]], tuple[dict[str, Any], Place]]
     sources: tuple[str, ...] = ()
     index: Any = None
+
+    def column(self, name: str, rows: int | None = None) -> Vector | None:
+        """A column that nobody asked for, or its first rows; None where it cannot be read as one."""
+        try:
+            return vector(self.read([name], ())[0][name][:rows], name)
+        except (BadInput, TypeError, ValueError):
+            return None
 
 
 def open_source(source: Any, encoding: str | None = None) -> Opened:
@@ -64,12 +73,6 @@ def open_tables(tables: Sequence[Table]) -> Opened:
     )
 
 
-def is_files(source: Any) -> bool:
-    """Whether it is the name of a file, or a list of them."""
-    listed = source if isinstance(source, list | tuple) else [source]
-    return all(isinstance(s, str | os.PathLike) for s in listed)
-
-
 def open_files(
     sources: Sequence[str | os.PathLike[str]], encoding: str | None = None, folders: bool = True
 ) -> list[Table]:
@@ -92,22 +95,7 @@ def read_shards(
     """
     first = tables[0]
     for table in tables[1:]:
-        for column in columns:
-            if column not in table.columns:
-                near = near_names(column, table.columns)
-                hint = (
-                    f"; did you mean '{near[0]}' there?"
-                    if near
-                    else "; give it one or leave it out"
-                )
-                raise BadInput(
-                    f"{table.name} has no column '{column}', which {first.name} has{hint}"
-                )
-            if table.columns.count(column) > 1:
-                raise BadInput(
-                    f"{table.columns.count(column)} columns of {table.name} are named '{column}'; "
-                    f"give them names apart"
-                )
+        same_columns(table, columns, f"{first.name} has")
     parts = [(t.name, *_parts(t, columns, texts)) for t in tables]
     place = Place(files=tuple((name, height) for name, height, _ in parts))
     full = [(name, part) for name, height, part in parts if height]
@@ -116,6 +104,20 @@ def read_shards(
             raise BadInput(f"{first.name} has no rows")
         raise BadInput(f"none of the {len(tables)} files has any rows")
     return {c: join(c, [(name, part[c]) for name, part in full]) for c in columns}, place
+
+
+def same_columns(table: Table, columns: Sequence[str], others_have: str) -> None:
+    """Refuse a file that lacks a column which others have, or has it twice."""
+    for column in columns:
+        many = table.columns.count(column)
+        if many > 1:
+            raise BadInput(
+                f"{many} columns of {table.name} are named '{column}'; give them names apart"
+            )
+        if not many:
+            near = near_names(column, table.columns)
+            way = f"did you mean '{near[0]}' there?" if near else "give it one or leave it out"
+            raise BadInput(f"{table.name} has no column '{column}', which {others_have}; {way}")
 
 
 def _parts(
@@ -129,36 +131,32 @@ def _parts(
         rows = table.records()
         found = {c: [row.get(c) for row in rows] for c in said}
     elif said:
-        found = dict(zip(said, (table.texts or table.read)(said), strict=True))
+        found = dict(zip(said, table.texts(said), strict=True)) if table.texts else table.read(said)
     if plain:
-        found |= dict(zip(plain, table.read(plain), strict=True))
+        found |= table.read(plain)
     return len(next(iter(found.values()))), found
-
-
-@contextmanager
-def readable(name: str) -> Iterator[None]:
-    """One sentence for a file that the system does not give."""
-    try:
-        yield
-    except PermissionError:
-        raise BadInput(f"{name} may not be read: permission denied") from None
-    except OSError as e:
-        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
 
 
 def open_file(path: Path, name: str, encoding: str | None = None, folders: bool = True) -> Table:
     """The table in one file, a pipe or standard input."""
-    with readable(name):
+    try:
         if str(path) == STDIN or not path.is_file():  # a pipe, too, can be read once only
             return _open_piped(_piped(path), name, encoding)
         form, packed = format_of(path)
-        text = (
-            _text_of(path, name, form, packed, encoding)
-            if FORMATS[form].text
-            else _filled(path, name)
-        )
-        table = open_table(text, name, form)
-        return _with_partitions(table, partitions(path)) if folders else table
+        is_text = FORMATS[form].text
+        source = _text_of(path, name, form, packed, encoding) if is_text else _filled(path, name)
+        table = _table_in(source, name, form)
+    except PermissionError:
+        raise BadInput(f"{name} may not be read: permission denied") from None
+    except OSError as e:
+        raise BadInput(f"{name} cannot be read: {e.strerror or e}") from None
+    return _with_partitions(table, partitions(path)) if folders else table
+
+
+def _table_in(source: Source, name: str, form: str) -> Table:
+    with guard(name, form):
+        table: Table = resolve_name(FORMATS[form].opener)(source, name)
+    return table
 
 
 def _with_partitions(table: Table, values: Mapping[str, str | None]) -> Table:
@@ -180,17 +178,16 @@ def _with_partitions(table: Table, values: Mapping[str, str | None]) -> Table:
         return [{**new, **row} for row in table.records()]
 
     @contextmanager
-    def whole() -> Iterator[Whole]:
+    def scan() -> Iterator[pl.LazyFrame]:
         import polars as pl
 
-        with table.whole() as of:
-            first = len(of.columns)
-            extra = [pl.lit(v, pl.String).alias(str(k)) for k, v in enumerate(new.values(), first)]
-            frame = of.frame.with_columns(extra)
-            yield of._replace(columns=[*of.columns, *new], frame=frame)
+        with table.scan() as frame:
+            named = enumerate(new.values(), len(table.columns))
+            yield frame.with_columns(pl.lit(v, pl.String).alias(str(k)) for k, v in named)
 
     return replace(
-        table, columns=[*table.columns, *new], read=partial(filled, table.read), whole=whole,
+        table, columns=[*table.columns, *new], scan=scan,
+        read_all=None if table.read_all is None else partial(filled, table.read_all),
         texts=None if table.texts is None else partial(filled, table.texts),
         records=None if table.records is None else records,
     )  # fmt: skip
@@ -222,11 +219,11 @@ def _piped(path: Path) -> Source:
 def _open_piped(data: Source, name: str, encoding: str | None) -> Table:
     """The table in bytes of a format that the first of them tell."""
     head = start_of(data)
-    if not FORMATS[form := sniff(head)].text:
-        return open_table(data, name, form)
-    packed = head.startswith(b"\x1f\x8b")
-    text = _text_of(data, name, "jsonl", packed, encoding)  # without the mark of UTF-8
-    return open_table(text, name, sniff(start_of(text)))
+    if FORMATS[form := sniff(head)].text:
+        packed = head.startswith(b"\x1f\x8b")
+        data = _text_of(data, name, "jsonl", packed, encoding)  # without the mark of UTF-8
+        form = sniff(start_of(data))
+    return _table_in(data, name, form)
 
 
 def join(column: str, parts: list[tuple[str, Any]]) -> Any:
@@ -249,42 +246,3 @@ def join(column: str, parts: list[tuple[str, Any]]) -> Any:
     if not all(number):
         return pl.concat([s.cast(pl.String) for s in series])
     return pl.concat([s.to_frame() for s in series], how="vertical_relaxed").to_series()
-
-
-# Frames of any library, and mappings of columns.
-
-
-def open_frame(source: Any) -> tuple[list[str], Callable[[list[str]], dict[str, Any]]]:
-    """The names of the columns, and a function that gives those wanted.
-
-    A lazy frame is collected with the wanted columns alone.
-
-    >>> names, get = open_frame({"y": [0, 1], "p": [0.2, 0.9]})
-    >>> names, get(["p"])
-    (['y', 'p'], {'p': [0.2, 0.9]})
-    """
-    if isinstance(source, Mapping):
-        by_name = {str(name): column for name, column in source.items()}
-        return list(by_name), lambda wanted: {w: by_name[w] for w in wanted}
-
-    import narwhals as nw
-    from narwhals.exceptions import NarwhalsError
-
-    try:
-        frame = nw.from_native(source)
-        known = {str(name): name for name in frame.collect_schema().names()}
-    except TypeError:
-        raise BadInput(
-            f"a value of type {type(source).__name__} is not a source of rows; "
-            f"pass a file name, a list of them, a data frame or a dict of columns"
-        ) from None
-    except NarwhalsError as problem:
-        reason = " ".join(str(problem).split())
-        raise BadInput(f"the data frame cannot be used: {reason}") from None
-
-    def get(wanted: list[str]) -> dict[str, Any]:
-        chosen = frame.select(*(nw.col(known[w]) for w in wanted))
-        eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-        return {w: eager.get_column(known[w]).to_native() for w in wanted}
-
-    return list(known), get

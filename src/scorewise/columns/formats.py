@@ -1,95 +1,50 @@
-"""Each file format: the names of its columns, and those columns that are wanted, with polars."""
+"""Files of JSON, parquet and arrow, with polars."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scorewise.columns.csv_files import Table, Whole, guard, placed, start_of
-from scorewise.columns.decoding import Source, broken, stream
-from scorewise.columns.paths import FORMATS
+import polars as pl
+
+from scorewise.columns.decoding import Source, broken, start_of, stream
+from scorewise.columns.tables import Table, by_place, guard
 from scorewise.errors import BadInput
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _LINES = 100_000
 
 
-def open_table(source: Source, name: str, form: str) -> Table:
-    """The table in a source of a known format; text is in UTF-8."""
-    module, _, opener = FORMATS[form].opener.partition(":")
-    opened = getattr(import_module(module), opener)
-    with guard(name, form):
-        table: Table = opened(source, name)
-    return table
-
-
-def table_of(frame: pl.DataFrame, name: str, form: str) -> Table:
-    """The table of a frame that is in memory, for formats that are read as a whole."""
-
-    @contextmanager
-    def whole() -> Iterator[Whole]:
-        yield placed(frame.lazy(), name, form)
-
-    return Table(name, frame.columns, frame.select, whole)
-
-
-def sniff(data: bytes) -> str:
-    """The format that the first bytes tell.
-
-    >>> sniff(b'{"y": 1}'), sniff(b'[{"y": 1}]'), sniff(b"y,p"), sniff(b"PAR1...")
-    ('jsonl', 'json', 'csv', 'parquet')
-    """
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    if data.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if re.match(rb'\[|{\s*"data"\s*:\s*\[', text):
-        return "json"
-    return "jsonl" if text.startswith(b"{") else "csv"
-
-
-# jsonl
-
-
 def open_jsonl(source: Source, name: str) -> Table:
     """One object per line; a column is known when it is in the first 100,000 lines."""
-    import polars as pl
 
     def read(wanted: list[str]) -> pl.DataFrame:
         for lines in (_LINES, None):  # a later line may widen a type: integers, then a float
             with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
                 return pl.scan_ndjson(file, infer_schema_length=lines).select(wanted).collect()
-        return open_json(source, name).read(wanted)
+        return pl.DataFrame(open_json(source, name).read(wanted))
+
+    schema: list[pl.Schema] = []  # of all lines, once each of them has been read
 
     @contextmanager
-    def whole() -> Iterator[Whole]:
+    def scan() -> Iterator[pl.LazyFrame]:
         with stream(source) as file:
-            made = None
             with suppress(BadInput), guard(name, "jsonl"):
-                frame = pl.scan_ndjson(file, infer_schema_length=None)
-                frame.select(pl.all().null_count()).collect(
-                    engine="streaming"
-                )  # all of it is sound
-                made = placed(frame, name, "jsonl")
-            if made is not None:
-                yield made
+                if not schema:
+                    frame = pl.scan_ndjson(file, infer_schema_length=None)
+                    frame.select(pl.all().null_count()).collect(engine="streaming")
+                    schema.append(frame.collect_schema())
+            if schema:
+                yield by_place(pl.scan_ndjson(file, schema=schema[0]))
                 return
-        with open_json(source, name).whole() as plain:
-            yield plain
+        with open_json(source, name).scan() as frame:
+            yield frame
 
     with suppress(BadInput), guard(name, "jsonl"), stream(source) as file:
-        schema = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema()
-        records = partial(_records, source, name)
-        return Table(name, schema.names(), read, whole, records=records)
+        names = pl.scan_ndjson(file, infer_schema_length=_LINES).collect_schema().names()
+        return Table(name, "jsonl", names, scan, read, records=partial(_records, source, name))
     return open_json(source, name)
 
 
@@ -99,15 +54,12 @@ def open_json(source: Source, name: str) -> Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
 
     def read(wanted: list[str]) -> pl.DataFrame:
-        import polars as pl
-
         return pl.DataFrame([_mixed(c, [row.get(c) for row in rows]) for c in wanted])
 
-    @contextmanager
-    def whole() -> Iterator[Whole]:
-        yield placed(read(columns).lazy(), name, "json")
+    def scan() -> AbstractContextManager[pl.LazyFrame]:
+        return nullcontext(by_place(read(columns).lazy()))
 
-    return Table(name, columns, read, whole, records=lambda: rows)
+    return Table(name, "json", columns, scan, read, records=lambda: rows)
 
 
 def _records(source: Source, name: str) -> list[dict[str, Any]]:
@@ -116,56 +68,41 @@ def _records(source: Source, name: str) -> list[dict[str, Any]]:
 
 def _mixed(name: str, values: list[Any]) -> pl.Series:
     """Numbers of several types as floats, booleans being 0 and 1; anything beside them as text."""
-    import polars as pl
-
     kinds = {type(v) for v in values if v is not None}
     if len(kinds) == 1 and kinds < {bool, int, str}:
         return pl.Series(name, values)
     if kinds <= {bool, int, float}:
         return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
     if kinds == {list}:
-        with suppress(
-            TypeError, ValueError, pl.exceptions.PolarsError
-        ):  # of lists of several kinds
+        # lists of several kinds are refused
+        with suppress(TypeError, ValueError, pl.exceptions.PolarsError):
             return pl.Series(name, values)
     text = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return pl.Series(name, text, dtype=pl.String)
 
 
-# parquet and arrow
-
-
 def open_parquet(source: Source, name: str) -> Table:
     """A table of parquet."""
-    import polars as pl
-
     return _scanned(source, name, "parquet", partial(pl.scan_parquet, hive_partitioning=False))
 
 
 def open_arrow(source: Source, name: str) -> Table:
     """A table of arrow: a file, or a stream, which has no footer."""
-    import polars as pl
-
     if start_of(source).startswith(b"ARROW1"):
         return _scanned(source, name, "arrow", pl.scan_ipc)
     return _scanned(source, name, "arrow", lambda file: pl.read_ipc_stream(file).lazy())
 
 
-def _scanned(source: Source, name: str, form: str, scan: Callable[[Any], pl.LazyFrame]) -> Table:
-    def read(wanted: list[str]) -> pl.DataFrame:
-        with guard(name, form), stream(source) as file:
-            return scan(file).select(wanted).collect()
-
+def _scanned(source: Source, name: str, form: str, read: Callable[[Any], pl.LazyFrame]) -> Table:
     @contextmanager
-    def whole() -> Iterator[Whole]:
+    def scan() -> Iterator[pl.LazyFrame]:
         with stream(source) as file:
             with guard(name, form):
-                made = placed(scan(file), name, form)
-            yield made
+                frame = by_place(read(file))
+            yield frame
 
     with guard(name, form), stream(source) as file:
-        columns = scan(file).collect_schema().names()
-    return Table(name, columns, read, whole)
+        return Table(name, form, read(file).collect_schema().names(), scan)
 
 
 # JSON as records: one object for each row, with whatever is nested in it.

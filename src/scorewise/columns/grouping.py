@@ -16,8 +16,8 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.vectors import Numbers, absent
 from scorewise.errors import BadInput, Option, plain
 
-MOST = 10_000  # groups that are judged
-Coded: TypeAlias = Mapping[str, tuple[Ints, list[str]]]  # the code of each row, and their words
+MAX_GROUPS = 10_000  # groups that are judged
+Groups: TypeAlias = dict[str, tuple[Ints, list[str]]]  # the code of each row, and their words
 
 
 @dataclass(frozen=True)
@@ -52,20 +52,29 @@ class Grouping:
 
     def at(self, k: int) -> Ints:
         """The rows of a group."""
-        order, ends = self._order
-        return order[ends[k] : ends[k + 1]]
+        return self._members[k]
 
     @cached_property
-    def _order(self) -> tuple[Ints, Ints]:
-        order = np.argsort(self.codes, kind="stable")
-        return order, np.searchsorted(self.codes[order], np.arange(len(self) + 1))
+    def _members(self) -> list[Ints]:
+        return members(self.codes, len(self))
+
+
+def members(codes: Ints, many: int) -> list[Ints]:
+    """The rows of each of so many groups, in order; codes below 0 are of none.
+
+    >>> members(np.array([1, 0, -1, 1]), 2)
+    [array([1]), array([0, 3])]
+    """
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(many + 1))
+    return np.split(order, ends)[1:-1]
 
 
 def grouping(
-    columns: Coded, min_rows: int, *, mass: Floats | None = None, times: Any = None,
-    most: int = MOST,
+    columns: Groups, min_rows: int, *, mass: Floats | None = None, times: Any = None,
+    most: int = MAX_GROUPS,
 ) -> Grouping:  # fmt: skip
-    """The groups by these columns; refused where there is one, or more than `most`.
+    """The groups by these columns, none without columns; refused where there is one, or more than `most`.
 
     Rows of no `mass` are in no group; `times` says how many rows each row stands for.
 
@@ -73,6 +82,8 @@ def grouping(
     >>> g.names, g.sizes.tolist(), g.judged.tolist()
     (['a', 'b'], [1, 2], [False, True])
     """
+    if not columns:
+        return Grouping((), np.empty(0, np.int64), [], np.empty(0, np.int64), min_rows)
     codes, words = intersections(columns, mass)
     by = " and ".join(f"'{plain(name)}'" for name in columns)
     if len(words) < 2:
@@ -92,23 +103,33 @@ def grouping(
     return Grouping(tuple(columns), codes, words, sizes, min_rows)
 
 
-def intersections(columns: Coded, mass: Floats | None = None) -> tuple[Ints, list[tuple[str, ...]]]:
+def intersections(
+    columns: Groups, mass: Floats | None = None
+) -> tuple[Ints, list[tuple[str, ...]]]:
     """The group of each row, and the words of each group that occurs; -1 for rows of no mass."""
+    at, first = combinations(columns, mass)
+    return at, [words_at(columns, row) for row in first.tolist()]
+
+
+def combinations(columns: Groups, mass: Floats | None = None) -> tuple[Ints, Ints]:
+    """The number of the combination of words in each row, and the first row that has each."""
     many = len(next(iter(columns.values()))[0])
     cell = np.zeros(many, np.int64)
     for codes, words in columns.values():
         cell = cell * len(words) + codes
-        if int(cell.max(initial=0)) + 1 > 4 * many + MOST:
+        if int(cell.max(initial=0)) + 1 > 4 * many + MAX_GROUPS:
             cell = np.unique(cell, return_inverse=True)[1]
     heavy = np.ones(many, bool) if mass is None else mass > 0
     there = np.bincount(cell[heavy], minlength=int(cell.max(initial=0)) + 1) > 0
     at = np.where(there[cell], (there.cumsum() - 1)[cell], -1)
     first = np.zeros(int(there.sum()) + 1, np.int64)
     first[at[::-1]] = np.arange(len(at))[::-1]  # the last entry is for rows of no mass
-    keys = [
-        tuple(words[codes[i]] for codes, words in columns.values()) for i in first[:-1].tolist()
-    ]
-    return at, keys
+    return at, first[:-1]
+
+
+def words_at(columns: Groups, row: int) -> tuple[str, ...]:
+    """The words of a row."""
+    return tuple(words[codes[row]] for codes, words in columns.values())
 
 
 def check_groups(by: Any, others: Mapping[str, Any]) -> None:
@@ -220,19 +241,24 @@ def windows(at: Moments, name: str, every: Every) -> tuple[NDArray[np.int64], li
     if at.dtype.kind != "M":
         raise BadInput(f"'{name}' holds numbers, which have no {every}; name dates")
     _, first, codes = np.unique(period(at, every), return_index=True, return_inverse=True)
-    return codes, [named(at[i], at[i], every) for i in first.tolist()]
+    return codes, [window_name(at[i], at[i], every) for i in first.tolist()]
 
 
-def named(first: Any, last: Any, every: Every | None = None) -> str:
+def window_name(first: Any, last: Any, every: Every | None = None) -> str:
     """What to call the window from one time to another.
 
-    >>> named(np.datetime64("2026-03-31"), np.datetime64("2026-03-31"), "quarter")
+    >>> window_name(np.datetime64("2026-03-31"), np.datetime64("2026-03-31"), "quarter")
     '2026-Q1'
-    >>> named(1.0, 250.0)
+    >>> window_name(1.0, 250.0)
     '1 to 250'
     """
     if every is None:
-        a, b = (_shown(m) for m in (first, last))
+        if isinstance(first, np.datetime64):  # whole days without their time
+            a, b = (
+                str(m.astype("M8[D]" if m == m.astype("M8[D]") else "M8[s]")) for m in (first, last)
+            )
+        else:
+            a, b = (f"{float(m):.10g}" for m in (first, last))
         return a if a == b else f"{a} to {b}"
     day = first.astype("M8[D]")
     if every == "week":
@@ -242,10 +268,3 @@ def named(first: Any, last: Any, every: Every | None = None) -> str:
         month = int(first.astype("M8[M]").astype(np.int64)) % 12
         return f"{first.astype('M8[Y]')}-Q{month // 3 + 1}"
     return str({"day": day, "month": first.astype("M8[M]")}.get(every, first.astype("M8[Y]")))
-
-
-def _shown(m: Any) -> str:
-    if isinstance(m, np.datetime64):
-        day = m.astype("M8[D]")
-        return str(day) if m == day else str(m.astype("M8[s]"))
-    return f"{float(m):.10g}"

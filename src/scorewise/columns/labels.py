@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Ints
-from scorewise.columns.vectors import Coded, Numbers, Vector, occurring, spread, spreadable
+from scorewise.columns.vectors import (
+    Coded,
+    Numbers,
+    Vector,
+    as_numeric,
+    distinct,
+    factorize,
+    rows_with,
+)
 from scorewise.errors import BadInput, Option, short
 
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split(":") for pair in text.split(", "))
+
+
 # each positive word with its counterpart
-_PAIRS = {
-    "yes": "no",
-    "true": "false",
-    "positive": "negative",
-    "pos": "neg",
-    "case": "control",
-    "event": "no event",
-    "malignant": "benign",
-    "spam": "ham",
-    "fraud": "legitimate",
-    "abnormal": "normal",
-    "anomaly": "normal",
-    "diseased": "healthy",
-    "sick": "healthy",
-    "ill": "well",
-    "churn": "stay",
-    "churned": "stayed",
-    "default": "paid",
-    "fail": "pass",
-    "failed": "passed",
-    "failure": "ok",
-    "dead": "alive",
-    "died": "survived",
-    "present": "absent",
-    "toxic": "nontoxic",
-    "hit": "miss",
-    "on": "off",
-}
+_PAIRS = _pairs(
+    "yes:no, true:false, positive:negative, pos:neg, case:control, event:no event, malignant:benign, "
+    "spam:ham, fraud:legitimate, abnormal:normal, anomaly:normal, diseased:healthy, sick:healthy, "
+    "ill:well, churn:stay, churned:stayed, default:paid, fail:pass, failed:passed, failure:ok, "
+    "dead:alive, died:survived, present:absent, toxic:nontoxic, hit:miss, on:off"
+)
 # these mean something only beside their counterpart: f may be false or female
 _SHORT = {"y": "n", "t": "f", "p": "n", "+": "-", "1": "0", "1.0": "0.0", "+1": "-1"}
-_POSITIVE = frozenset(_PAIRS)
 _NEGATIVE = frozenset(_PAIRS.values()) | {"controls", "legit", "none"}
 _PREFIXES = ("non", "not", "no")
 
@@ -59,32 +50,13 @@ def positive_of(a: str, b: str) -> str | None:
     >>> positive_of("benign", "malignant"), positive_of("Negative", "covid"), positive_of("f", "m")
     ('malignant', 'covid', None)
     """
-    one, two = _fold(a), _fold(b)
-    if _SHORT.get(one) == two or _denies(two, one) or (one, two) == ("1", "-1"):
+    first, second = _fold(a), _fold(b)
+    if _SHORT.get(first) == second or _denies(second, first) or (first, second) == ("1", "-1"):
         return a
-    if _SHORT.get(two) == one or _denies(one, two) or (two, one) == ("1", "-1"):
+    if _SHORT.get(second) == first or _denies(first, second) or (second, first) == ("1", "-1"):
         return b
-    difference = _side(one) - _side(two)
-    return None if difference == 0 else a if difference > 0 else b
-
-
-def pair_of(word: str) -> tuple[str, str] | None:
-    """The (positive, negative) pair that a single word belongs to, in its own spelling of case.
-
-    >>> pair_of("No"), pair_of("MALIGNANT"), pair_of("blue")
-    (('Yes', 'No'), ('MALIGNANT', 'BENIGN'), None)
-    """
-    folded = _fold(word)
-    for positive, negative in (*_PAIRS.items(), *_SHORT.items()):
-        if folded == positive:
-            return word, _cased(negative, word)
-        if folded == negative:
-            return _cased(positive, word), word
-    return None
-
-
-def _side(folded: str) -> int:
-    return (folded in _POSITIVE) - (folded in _NEGATIVE)
+    sides = [(word in _PAIRS) - (word in _NEGATIVE) for word in (first, second)]
+    return None if sides[0] == sides[1] else a if sides[0] > sides[1] else b
 
 
 def _denies(folded: str, other: str) -> bool:
@@ -94,10 +66,24 @@ def _denies(folded: str, other: str) -> bool:
     )
 
 
-def _cased(word: str, like: str) -> str:
-    if len(like) > 1 and like.isupper():
-        return word.upper()
-    return word.capitalize() if like[:1].isupper() else word
+def pair_of(word: str) -> tuple[str, str] | None:
+    """The (positive, negative) pair that a single word belongs to, in its own spelling of case.
+
+    >>> pair_of("No"), pair_of("MALIGNANT"), pair_of("blue")
+    (('Yes', 'No'), ('MALIGNANT', 'BENIGN'), None)
+    """
+    folded = _fold(word)
+    upper = len(word) > 1 and word.isupper()
+    for pair in (*_PAIRS.items(), *_SHORT.items()):
+        if folded in pair:
+            cased = (
+                w.upper() if upper else w.capitalize() if word[:1].isupper() else w for w in pair
+            )
+            positive, negative = (
+                word if w == folded else c for w, c in zip(pair, cased, strict=True)
+            )
+            return positive, negative
+    return None
 
 
 # Which rows are positive: labels of any two values, and how the positive class was chosen.
@@ -130,18 +116,29 @@ def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools,
     >>> read_labels(vector(["no", "yes", "no"], "y"), "y")
     (array([False,  True, False]), Labels(positive='yes', negative='no', rule='known word'))
     """
-    if isinstance(column, Coded) and column.values and spreadable(column.values):
-        column = spread(column)
+    column, note = as_numeric(column), ""
     if not len(column):
         given = positive is not None
-        return np.zeros(0, dtype=bool), Labels(
-            text(positive) if given else "", "", "given" if given else "no rows"
-        )
-    if isinstance(column, Numbers):
-        return _of_numbers(column.values, name, positive)
-    column, note = _folded(column)
-    y, labels = _of_values(column, name, positive)
-    return y, replace(labels, note=note)
+        none = Labels(text(positive) if given else "", "", "given" if given else "no rows")
+        return np.zeros(0, dtype=bool), none
+    if isinstance(column, Coded):
+        column, note = _folded(column)
+    found = distinct(column)
+    if positive is None and len(found) > 2:
+        raise _too_many(column, found, name)
+    if isinstance(column, Coded):
+        times = Counter(map(text, found))
+        if len(times) < len(found):
+            word = short(times.most_common(1)[0][0])
+            raise BadInput(
+                f"{name} has {word} as values of two types, such as text and bytes or numbers; write it "
+                f"as one"
+            )
+    if positive is None:
+        top, labels = _guessed(column, found, name)
+    else:
+        top, labels = _given(column, found, name, positive)
+    return rows_with(column, [top]), replace(labels, note=note)
 
 
 def _folded(column: Coded) -> tuple[Coded, str]:
@@ -180,84 +177,76 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def coded(column: Vector) -> tuple[Ints, list[str]]:
-    """Codes into a list of words: declared categories in their order, others sorted."""
-    if isinstance(column, Coded):
-        words = [text(v) for v in column.values]
-        if column.declared:
-            return column.codes.astype(np.int64), words
-        order = sorted(range(len(words)), key=lambda i: words[i])
-        rank = np.empty(len(words), np.int64)
-        rank[order] = np.arange(len(words))
-        used = rank[column.codes] if len(words) else column.codes.astype(np.int64)
-        return used, [words[i] for i in order]
-    assert isinstance(column, Numbers)
-    values = column.values
-    if values.dtype.kind in "iu" and len(values):
-        low, high = int(values.min()), int(values.max())
-        if high - low < len(values):  # few enough to be counted, which is faster than sorting
-            at = values.astype(np.int64) - low
-            there = np.bincount(at, minlength=high - low + 1) > 0
-            return (there.cumsum() - 1)[at], [str(low + k) for k in np.flatnonzero(there).tolist()]
-    distinct, codes = np.unique(values, return_inverse=True)
-    return codes.astype(np.int64), [text(v) for v in distinct]
+def word_codes(column: Vector) -> tuple[Ints, list[str]]:
+    """Codes into a list of words: declared categories in their order, others sorted; -1 is missing."""
+    values, codes = factorize(column)
+    words = [text(v) for v in values]
+    if isinstance(column, Numbers) or column.declared:
+        return codes, words
+    order = sorted(range(len(words)), key=words.__getitem__)
+    rank = np.full(len(words) + 1, -1)
+    rank[order] = np.arange(len(words))
+    return rank[codes], [words[i] for i in order]
 
 
-# numbers
+# which of the values that occur is the positive one, None if it does not occur; and both classes
 
 
-def _of_numbers(values: NDArray[Any], name: str, positive: Any) -> tuple[Bools, Labels]:
-    low, high = values.min().item(), values.max().item()
-    if positive is not None:
-        return _given_number(values, name, positive, low, high)
-    if not _only(values, low, high):
-        raise _too_many_numbers(values, name)
-    for down, up in ((0, 1), (-1, 1)):
-        if {low, high} <= {down, up}:
-            one, other = _shown(up, values), _shown(down, values)
-            y = values if values.dtype == bool else values == up
-            return y, Labels(one, other, f"{one} of {other} and {one}")
-    if low == high:
-        raise _one_only(name, text(low))
-    return values == high, Labels(text(high), text(low), "last in sort order")
+def _guessed(column: Vector, found: list[Any], name: str) -> tuple[Any, Labels]:
+    words, kind = [text(v) for v in found], type(found[0])
+    if isinstance(column, Numbers):
+        for down, up in ((0, 1), (-1, 1)):
+            if {*found} <= {down, up}:
+                one, other = text(kind(up)), text(kind(down))
+                return kind(up), Labels(one, other, f"{one} of {other} and {one}")
+    declared = isinstance(column, Coded) and column.declared
+    if len(words) == 1:
+        pair, rule = None if isinstance(column, Numbers) else pair_of(words[0]), "known word"
+        if pair is None and isinstance(column, Coded) and declared and len(column.values) == 2:
+            pair, rule = (text(column.values[1]), text(column.values[0])), "last category"
+        if pair is None:
+            raise BadInput(
+                f"{name} has one value only ({words[0]}), and it does not say whether it is the positive "
+                "class; pass ", Option("positive"),
+            )  # fmt: skip
+        return found[0] if pair[0] == words[0] else None, Labels(*pair, rule)
+    known = None if isinstance(column, Numbers) else positive_of(*words)
+    order: Any = found if all(isinstance(v, int | float) for v in found) else words
+    top, rule = order.index(max(order)), "last in sort order"
+    if known is not None:
+        top, rule = words.index(known), "known word"
+    elif declared:
+        top, rule = 1, "last category"
+    return found[top], Labels(words[top], words[1 - top], rule)
 
 
-def _only(values: NDArray[Any], low: float, high: float) -> bool:
-    """Whether nothing lies between the least and the greatest value."""
-    if values.dtype.kind in "biu" and high - low <= 1:
-        return True
-    ends = np.count_nonzero(values == low)
-    if high != low:
-        ends += np.count_nonzero(values == high)
-    return bool(ends == len(values))
-
-
-def _too_many_numbers(values: NDArray[Any], name: str) -> BadInput:
-    distinct, first = np.unique(values, return_index=True)
-    seen = [text(v) for v in values[np.sort(first)[:3]]]
-    whole = bool((distinct == np.floor(distinct)).all())
-    if not whole or len(distinct) > 20:
-        return BadInput(
-            f"{name} has {len(distinct)} distinct values, such as {', '.join(seen[:2])}: "
-            f"it looks like a score; swap label and score?"
-        )
-    return _too_many(name, [text(v) for v in distinct])
-
-
-def _given_number(
-    values: NDArray[Any], name: str, positive: Any, low: float, high: float
-) -> tuple[Bools, Labels]:
-    wanted = _as_number(positive, values.dtype == bool)
-    y = np.zeros(len(values), dtype=bool) if wanted is None else values == wanted
-    if y.any():
-        return y, _given_labels(text(values[y.argmax()]), _others(values, y, low, high))
-    if low == high and {wanted, low} in ({0, 1}, {-1, 1}):
-        return y, Labels(_shown(wanted, values), _shown(low, values), "given")
-    raise _absent(name, positive, [_shown(v, values) for v in np.unique(values)])
-
-
-def _shown(value: Any, values: NDArray[Any]) -> str:
-    return text(bool(value)) if values.dtype == bool else text(value)
+def _given(column: Vector, found: list[Any], name: str, positive: Any) -> tuple[Any, Labels]:
+    words = [text(v) for v in found]
+    if isinstance(column, Numbers):
+        is_bool = column.values.dtype == bool
+        wanted = _as_number(positive, is_bool)
+        # of floats of 32 bits, too, 0.1 is 0.1; truth values do not compare with large integers
+        same = (column.values.view(np.int8) if is_bool else column.values) == wanted
+        if wanted is not None and same.any():
+            top = column.values[same.argmax()].item()
+            return top, _against(text(top), [text(v) for v in found if v != top])
+        if len(found) == 1 and {wanted, found[0]} in ({0, 1}, {-1, 1}):
+            return None, Labels(text(bool(wanted) if is_bool else wanted), words[0], "given")
+    else:
+        word, known = text(positive), [text(v) for v in column.values]
+        alike = [w for w in known if _fold(w) == _fold(word)]
+        chosen = word if word in known else alike[0] if len(alike) == 1 else None
+        if chosen in words:
+            at = words.index(chosen)
+            return found[at], _against(chosen, words[:at] + words[at + 1 :])
+        if chosen is not None and column.declared:
+            return None, _against(chosen, words)
+        if len(words) == 1 and word.casefold() in map(str.casefold, pair_of(words[0]) or ()):
+            return None, Labels(word, words[0], "given")
+    raise BadInput(
+        f"{name} is never {text(positive)!r}, given as ", Option("positive"),
+        f"; its values are {listed(words)}",
+    )  # fmt: skip
 
 
 def _as_number(positive: Any, is_bool: bool) -> float | None:
@@ -274,71 +263,8 @@ def _as_number(positive: Any, is_bool: bool) -> float | None:
     return None
 
 
-def _others(values: NDArray[Any], y: Bools, low: float, high: float) -> list[str]:
-    """The values besides the positive one; sorts only when they are more than one."""
-    if values.dtype == bool or _only(values, low, high):
-        rest = [v for v in {low, high} if values[y.argmax()] != v]
-        return [_shown(v, values) for v in rest]
-    return [text(v) for v in np.unique(values[~y])]
-
-
-# values of any other kind
-
-
-def _of_values(column: Coded, name: str, positive: Any) -> tuple[Bools, Labels]:
-    counts = np.bincount(column.codes, minlength=len(column.values))
-    present = [int(i) for i in np.flatnonzero(counts)]
-    words = [text(v) for v in column.values]
-    if positive is not None:
-        return _given_value(column, name, positive, present, words)
-    if len(present) == 1:
-        return _one_value(column, name, present[0], words)
-    if len(present) > 2:
-        raise _too_many(name, [words[i] for i in present])
-    a, b = present
-    known = positive_of(words[a], words[b])
-    if known is not None:
-        top, rule = (a if known == words[a] else b), "known word"
-    elif column.declared:
-        top, rule = b, "last category"
-    else:
-        order = column.values if all(isinstance(v, int) for v in column.values) else words
-        top, rule = max(present, key=lambda i: order[i]), "last in sort order"
-    return column.codes == top, Labels(words[top], words[a + b - top], rule)
-
-
-def _one_value(column: Coded, name: str, only: int, words: list[str]) -> tuple[Bools, Labels]:
-    pair = pair_of(words[only])
-    if pair is not None:
-        labels = Labels(*pair, "known word")
-    elif column.declared and len(words) == 2:
-        labels = Labels(words[1], words[0], "last category")
-    else:
-        raise _one_only(name, words[only])
-    return np.full(len(column), labels.positive == words[only]), labels
-
-
-def _given_value(
-    column: Coded, name: str, positive: Any, present: list[int], words: list[str]
-) -> tuple[Bools, Labels]:
-    wanted = text(positive)
-    exact = [i for i, w in enumerate(words) if w == wanted]
-    alike = [i for i, w in enumerate(words) if w.strip().casefold() == wanted.strip().casefold()]
-    found = exact or (alike if len(alike) == 1 else [])
-    if found and (found[0] in present or column.declared):
-        others = [words[i] for i in present if i != found[0]]
-        return column.codes == found[0], _given_labels(words[found[0]], others)
-    if len(present) == 1:
-        pair = pair_of(words[present[0]])
-        if pair is not None and wanted.casefold() in (pair[0].casefold(), pair[1].casefold()):
-            return np.zeros(len(column), dtype=bool), Labels(wanted, words[present[0]], "given")
-    raise _absent(name, positive, [words[i] for i in present])
-
-
-# sentences
-
-
-def _given_labels(positive: str, others: list[str]) -> Labels:
+def _against(positive: str, others: list[str]) -> Labels:
+    """The positive class that was given, and what is left."""
     if len(others) > 1:
         return Labels(positive, REST, f"given, against the {len(others)} other values")
     return Labels(positive, others[0] if others else f"not {positive}", "given")
@@ -351,33 +277,26 @@ def distinct_words(column: Vector) -> list[str]:
     >>> distinct_words(vector(["svm", None, "nn", "svm"], "model"))
     ['nn', 'svm']
     """
-    values, codes = occurring(column)
-    there = [values[k] for k in np.unique(codes[codes >= 0])]
-    return [text(v) for v in there] if isinstance(column, Numbers) else sorted(map(text, there))
+    words = [text(v) for v in distinct(column)]
+    return words if isinstance(column, Numbers) else sorted(words)
 
 
-def listed(words: list[str]) -> str:
-    """Up to eight words, and how many more there are."""
-    if len(words) > 8:
-        return ", ".join(words[:8]) + f" and {len(words) - 8} more"
-    return ", ".join(words)
+def listed(words: Sequence[str], between: str = ", ", most: int = 8) -> str:
+    """The first words, and how many more there are."""
+    more = len(words) - most
+    return between.join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _one_only(name: str, word: str) -> BadInput:
-    doubt = "and it does not say whether it is the positive class; pass "
-    return BadInput(f"{name} has one value only ({word}), {doubt}", Option("positive"))
-
-
-def _too_many(name: str, words: list[str]) -> BadInput:
+def _too_many(column: Vector, found: list[Any], name: str) -> BadInput:
+    if isinstance(column, Numbers) and (len(found) > 20 or any(v != np.floor(v) for v in found)):
+        first = np.sort(np.unique(column.values, return_index=True)[1])[:2]
+        seen = ", ".join(text(v) for v in column.values[first])
+        return BadInput(
+            f"{name} has {len(found)} distinct values, such as {seen}: it looks like a score; swap label "
+            f"and score?"
+        )
     return BadInput(
-        f"{name} has {len(words)} distinct values ({listed(words)}), not two; pass ",
+        f"{name} has {len(found)} distinct values ({listed([text(v) for v in found])}), not two; pass ",
         Option("positive"), " to set one of them against the rest, or evaluate with ",
         Option("classes"), " a score for each",
-    )  # fmt: skip
-
-
-def _absent(name: str, positive: Any, words: list[str]) -> BadInput:
-    return BadInput(
-        f"{name} is never {text(positive)!r}, given as ", Option("positive"),
-        f"; its values are {listed(words)}",
     )  # fmt: skip

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from scorewise.arrays import Floats
 from scorewise.columns.labels import distinct_words, listed
-from scorewise.columns.roles import ROLES, check_columns, known, names_items, quoted, spread
+from scorewise.columns.roles import (
+    ROLES,
+    check_columns,
+    expand_patterns,
+    folded,
+    names_items,
+    only,
+    quoted,
+)
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput, Option
 
@@ -44,7 +53,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     check_columns(names, groups)
     if layout.counts == "*":  # all columns but those that are named or suggest themselves
         layout = layout._replace(counts=None, form="counts")
-    layout = _one_layout(names, layout._replace(raters=spread(names, layout.raters)))
+    layout = _one_layout(names, layout._replace(raters=expand_patterns(names, layout.raters)))
     if layout.raters or layout.rating or layout.counts is not None or layout.form == "table":
         return layout, ()
     if layout.form is None and (long := long_columns(names, layout)):
@@ -103,19 +112,25 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
 def long_columns(names: Sequence[str], layout: Layout) -> list[str]:
     """The columns of items, raters and ratings, where all three have names that say so."""
     roles = ("item", "rater", "rating")
-    if not all(any(n.strip().lower() in ROLES[r].words for n in names) for r in roles):
+    if not all(any(map(ROLES[role].fits, names)) for role in roles):
         return []
-    found = [layout.item or known("item", names), known("rater", names)]
-    rest = [n for n in names if n not in found]
-    found.append(known("rating", rest))
+    found = [layout.item or _named_as("item", names), _named_as("rater", names)]
+    found.append(_named_as("rating", [n for n in names if n not in found]))
     return [name for name in found if name] if all(found) else []
+
+
+def _named_as(role: str, names: Sequence[str]) -> str | None:
+    """The column that goes by the name of the role, or else by another one that means it."""
+    likely = [n for n in dict.fromkeys(names) if ROLES[role].fits(n)]
+    named = [n for n in likely if folded(n) == role]
+    return only(role, named or likely, names) if likely else None
 
 
 def item_column(names: Sequence[str]) -> str | None:
     """The column named item, or else the first that is named as items are."""
-    words = ({"item"}, ROLES["item"].words)
-    likely = [n for known in words for n in names if n.strip().lower() in known]
-    return next(iter([*likely, *filter(names_items, names)]), None)
+    item = [n for n in names if folded(n) == "item"]
+    fit = filter(ROLES["item"].fits, names)
+    return next(iter([*item, *fit, *filter(names_items, names)]), None)
 
 
 def _check_alike(columns: Mapping[str, Vector]) -> None:
@@ -137,22 +152,18 @@ _NUMBERING = 10  # rows from which on 1, 2, 3 and so on are their numbers
 def _check_raters(columns: Mapping[str, Vector]) -> None:
     """Refuse columns that by their names or values are those of items, or say how many there are."""
     for name, column in columns.items():
-        word = name.strip().lower()
-        if word in _AMOUNTS:
+        if folded(name) in _AMOUNTS:
             is_ = "may say how many items a row stands for, or how much it weighs"
-            roles: tuple[str | Option, ...] = (
-                Option("count", name),
-                " or ",
-                Option("weight", name),
-            )
+            roles: list[Any] = [Option("count", name), " or ", Option("weight", name)]
         elif names_items(name) or _numbers_rows(column):
-            is_, roles = "may number or name the items", (Option("item", name),)
+            is_, roles = "may number or name the items", [Option("item", name)]
         else:
             continue
         raise BadInput(
-            f"column '{name}' {is_}, so it is not plain who the raters are; pass ", *roles,
+            f"column '{name}' {is_}, so it is not plain who the raters are; pass ",
+            *roles,
             ", or name a column for each rater",
-        )  # fmt: skip
+        )
 
 
 def _numbers_rows(column: Vector) -> bool:
@@ -163,19 +174,24 @@ def _numbers_rows(column: Vector) -> bool:
     return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
 
 
+def _table(columns: Mapping[str, Vector]) -> Floats | None:
+    """The columns side by side; None where they are not all numbers, without gaps."""
+    whole = [c for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
+    if len(whole) < len(columns) or not len(whole[0]):
+        return None
+    return np.stack([c.values.astype(np.float64) for c in whole], axis=1)
+
+
 def _check_counts(columns: Mapping[str, Vector]) -> None:
     """Refuse a column that names or numbers items among counts of raters."""
-    whole = [c for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
     text = [n for n, c in columns.items() if isinstance(c, Coded)]
     odd = text or [n for n, c in columns.items() if _numbers_rows(c)]
-    if not odd and len(whole) == len(columns) > 2 and len(whole[0]) > 2:
-        table = np.stack([c.values.astype(np.float64) for c in whole], axis=1)
+    table = _table(columns)
+    if not odd and table is not None and len(columns) > 2 and len(table) > 2:
         total = table.sum(1)
         if (total != total[0]).any():
-            rest = total[:, None] - table
-            odd = [
-                n for n, r in zip(columns, rest.T, strict=True) if r[0] > 1 and (r == r[0]).all()
-            ]
+            rest = (total[:, None] - table).T
+            odd = [n for n, r in zip(columns, rest, strict=True) if r[0] > 1 and (r == r[0]).all()]
     if len(odd) == 1 or text:
         others = quoted([n for n in columns if n != odd[0]], most=6)
         raise BadInput(
@@ -186,19 +202,17 @@ def _check_counts(columns: Mapping[str, Vector]) -> None:
 
 def _check_ratings(columns: Mapping[str, Vector]) -> None:
     """Refuse columns that may be counts."""
-    whole = [c.values for c in columns.values() if isinstance(c, Numbers) and c.missing() is None]
-    if len(whole) == len(columns) and len(whole[0]):
-        table = np.stack([w.astype(np.float64) for w in whole], axis=1)
-        total = table.sum(1)
-        like = bool((table >= 0).all() and (table == np.floor(table)).all())
-        if like and len(table) == table.shape[1]:
-            raise BadInput(
-                "the columns are a square of whole numbers: the table of two raters (",
-                Option("form", "table"), ") or a column for each rater (", Option("form", "items"),
-                ")?",
-            )  # fmt: skip
-        if like and total[0] > 1 and (total == total[0]).all() and len(table) > 2:
-            raise BadInput(
-                f"the numbers of each row add up to {total[0]:g}: counts (", Option("form", "counts"),
-                ") or a column for each rater (", Option("form", "items"), ")?",
-            )  # fmt: skip
+    table = _table(columns)
+    if table is None or not ((table >= 0) & (table == np.floor(table))).all():
+        return
+    total = table.sum(1)
+    if len(table) == table.shape[1]:
+        raise BadInput(
+            "the columns are a square of whole numbers: the table of two raters (",
+            Option("form", "table"), ") or a column for each rater (", Option("form", "items"), ")?",
+        )  # fmt: skip
+    if total[0] > 1 and (total == total[0]).all() and len(table) > 2:
+        raise BadInput(
+            f"the numbers of each row add up to {total[0]:g}: counts (", Option("form", "counts"),
+            ") or a column for each rater (", Option("form", "items"), ")?",
+        )  # fmt: skip

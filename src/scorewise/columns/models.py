@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Ints
-from scorewise.columns.binary import Kind, Rows, binary_rows, rows_of
-from scorewise.columns.classes import ClassRows, is_source, named_classes, rows_of_classes
+from scorewise.columns.classes import ClassRows, rows_of_class_columns
 from scorewise.columns.files import Opened, join, open_files, open_source, open_tables
-from scorewise.columns.labels import coded, listed, text
+from scorewise.columns.grouping import combinations, words_at
+from scorewise.columns.labels import listed, text, word_codes
 from scorewise.columns.numbers import Place
 from scorewise.columns.paths import expand, names_of
+from scorewise.columns.reader import Columns, Missing, named_ids, read
 from scorewise.columns.roles import Spec, check_columns, class_columns
-from scorewise.columns.rows import Columns, Missing, named_ids, read
+from scorewise.columns.rows import Kind, Rows, binary_rows, rows_of
+from scorewise.columns.sources import is_source
 from scorewise.columns.vectors import Coded, Numbers, vector
 from scorewise.errors import BadInput, Option
 
@@ -83,14 +85,12 @@ def models_of(
     }  # fmt: skip
     found = read(opened, asked, missing=missing)
     codes, names = _models(found, [*apart])
-    rows: Rows | ClassRows
+    rows: Any
     if columns is None:
         _same_words(found, codes, names)
         rows = rows_of(found, positive=positive, kind=kind)
     else:
-        known, said = named_classes(list(columns)), not isinstance(classes, str) or "=" in classes
-        whole: Any = kind
-        rows = replace(rows_of_classes(found, known, whole, said), columns=columns)
+        rows = rows_of_class_columns(found, kind, columns, classes)
     at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
     if at is not None and key is None:
         _same_ids(opened, found, at)
@@ -101,15 +101,13 @@ def models_of(
     for role in ("label", "weight", "count", "cluster"):
         _agree(found, role, at, names)
     made = _taken(rows, dict(zip(names, at, strict=True)))
-    if isinstance(rows, Rows):
-        first: Any = made[names[0]]
-        both = {n: (r.scores[n], r.kinds[n]) for n, r in made.items() if isinstance(r, Rows)}
+    if columns is None:
         wide = replace(
-            first,
-            scores={n: s for n, (s, _) in both.items()},
-            kinds={n: k for n, (_, k) in both.items()},
+            made[names[0]],
+            scores={name: own.scores[name] for name, own in made.items()},
+            kinds={name: own.kinds[name] for name, own in made.items()},
         )
-        return Models(dict.fromkeys(names, wide), True, joined, notes)
+        made = dict.fromkeys(names, wide)
     return Models(made, True, joined, notes)
 
 
@@ -120,7 +118,7 @@ def _of_columns(source: Any, score: Any, classes: Any, by: Any, **options: Any) 
             Option("classes"), " has the scores of one model; compare several files, one for each model, "
             "or a long file with ", Option("model"),
         )  # fmt: skip
-    rows = binary_rows(source, score=score, groups=by, **options)
+    rows = binary_rows(source, score=score, group=by, **options)
     return Models(dict.fromkeys(rows.scores, rows), True, {}, rows.notes, columns=True)
 
 
@@ -194,9 +192,9 @@ def _models(found: Columns, apart: Sequence[str]) -> tuple[Ints, list[str]]:
     if apart:
         ends = np.cumsum([height for _, height in found.place.files])
         at = found.place.kept
-        many = len(found.one("label"))
+        many = len(found.column("label"))
         return np.searchsorted(ends, np.arange(many) if at is None else at, "right"), list(apart)
-    codes, names = coded(found.one("model"))
+    codes, names = word_codes(found.column("model"))
     first = np.unique(codes, return_index=True)
     order = np.argsort(first[1])  # in the order in which they come
     rank = np.zeros(len(names), np.int64)
@@ -223,7 +221,7 @@ def _matched(
         return None, {}, ()
     if not found["key"]:
         at = [np.flatnonzero(codes == k) for k in range(len(names))]
-        label = coded(found.one("label"))[0]
+        label = word_codes(found.column("label"))[0]
         if any(len(x) != len(at[0]) or (label[x] != label[at[0]]).any() for x in at[1:]):
             raise BadInput(
                 "the models have no common order of rows: their labels differ; pass ", Option("key"),
@@ -239,8 +237,9 @@ def _matched(
         many = int((place[worst * keys : (worst + 1) * keys] > 1).sum())
         raise BadInput(
             f"{what} names {many:,} row{'s' * (many > 1)} of '{names[worst]}' more than once, first "
-            f"{word(at_key)}; name further columns that tell rows apart, with ", Option("key"),
-        )  # fmt: skip
+            f"{word(at_key)}; name further columns that tell rows apart, with ",
+            Option("key"),
+        )
     at_row = np.full((len(names), keys), -1)
     at_row[codes, key] = np.arange(len(codes))
     whole: Any = (at_row >= 0).all(0)
@@ -266,10 +265,10 @@ def _matched(
 def _same_ids(opened: Opened, found: Columns, at: Sequence[Ints]) -> None:
     """Refuse rows matched by their order where ids that nobody named come in another one."""
     for name in named_ids(opened.names, [n for of in found.values.values() for n in of]):
-        try:
-            codes = coded(vector(opened.read([name], ())[0][name], name))[0]
-        except (BadInput, TypeError, ValueError):
-            continue  # a column that nobody asked for may hold anything
+        column = opened.column(name)
+        if column is None:
+            continue
+        codes = word_codes(column)[0]
         codes = codes if found.place.kept is None else codes[found.place.kept]
         first, *others = (codes[rows] for rows in at)
         ids = np.unique(first)
@@ -290,21 +289,18 @@ def _keys(found: Columns) -> tuple[Ints, int, Callable[[int], str]]:
                 f"'{name}' has numbers beyond {EXACT:,}, which are not told apart as floats; write the "
                 "key as text or as whole numbers in every file"
             )
-    columns = [coded(column) for column in found["key"].values()]
-    cell = np.zeros(len(columns[0][0]), np.int64)
-    for codes, words in columns:
-        cell = np.unique(cell, return_inverse=True)[1] * len(words) + codes
-    _, first, key = np.unique(cell, return_index=True, return_inverse=True)
+    columns = {name: word_codes(column) for name, column in found["key"].items()}
+    key, first = combinations(columns)
+    return key, len(first), lambda at: _said(words_at(columns, first[at]))
 
-    def word(at: int) -> str:
-        return " / ".join(f"'{words[codes[first[at]]]}'" for codes, words in columns)
 
-    return key, len(first), word
+def _said(words: Sequence[str]) -> str:
+    return " / ".join(f"'{word}'" for word in words)
 
 
 def _same_words(found: Columns, codes: Ints, names: Sequence[str]) -> None:
     """Refuse labels that one model spells otherwise than the first."""
-    label, words = coded(found.one("label"))
+    label, words = word_codes(found.column("label"))
     first, *others = ({*np.unique(label[codes == k]).tolist()} for k in range(len(names)))
     for k, own in enumerate(others, 1):
         if first and own and not first & own:
@@ -317,17 +313,17 @@ def _same_words(found: Columns, codes: Ints, names: Sequence[str]) -> None:
 
 def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) -> None:
     """Refuse labels, weights or clusters that differ between models on the same row."""
-    column = found.one(role)
+    column = found.column(role)
     if column is None:
         return
-    codes, words = coded(column)
+    codes, words = word_codes(column)
     for k in range(1, len(names)):
         apart = codes[at[0]] != codes[at[k]]
         if apart.any():
             row = int(apart.argmax())
             one, other = (words[codes[at[j][row]]] for j in (0, k))
-            keyed = [f"'{c[1][c[0][at[0][row]]]}'" for c in map(coded, found["key"].values())]
-            where = f" ({' / '.join(keyed)})" if keyed else ""
+            key = {name: word_codes(keys) for name, keys in found["key"].items()}
+            where = f" ({_said(words_at(key, at[0][row]))})" if key else ""
             many = int(apart.sum())
             raise BadInput(
                 f"{found.name(role)} differs between '{names[0]}' and '{names[k]}' in {many:,} "
@@ -338,13 +334,11 @@ def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) 
 
 def _taken(rows: Rows | ClassRows, at: Mapping[str, Ints]) -> dict[str, Any]:
     """The rows of each model, its scores named as the model is."""
-    return {name: _named(rows.at(index), name) for name, index in at.items()}
-
-
-def _named(rows: Rows | ClassRows, name: str) -> Rows | ClassRows:
-    if isinstance(rows, ClassRows):
-        return rows
-    (score,), (kind,) = rows.scores.values(), rows.kinds.values()
-    if kind == "score" and len(score) and score.min() >= 0 and score.max() <= 1:
-        kind = "probability"  # of this model, whatever the others are
-    return replace(rows, scores={name: score}, kinds={name: kind})
+    made: dict[str, Any] = {name: rows.at(index) for name, index in at.items()}
+    for name, own in made.items():
+        if isinstance(own, Rows):
+            (score,), (kind,) = own.scores.values(), own.kinds.values()
+            if kind == "score" and len(score) and score.min() >= 0 and score.max() <= 1:
+                kind = "probability"  # of this model, whatever the others are
+            made[name] = replace(own, scores={name: score}, kinds={name: kind})
+    return made

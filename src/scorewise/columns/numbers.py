@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.vectors import Coded, Numbers, Vector, numeric, spread, spreadable
+from scorewise.columns.vectors import Coded, Numbers, Vector, as_numeric, numeric
 from scorewise.errors import BadInput, Option, short
 
 
@@ -89,7 +89,7 @@ class Place:
 
 
 _EXACT = 2**53
-_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def numbers(column: Vector, name: str, place: Place) -> Numbers:
@@ -99,12 +99,16 @@ def numbers(column: Vector, name: str, place: Place) -> Numbers:
     >>> numbers(vector(["0.5", "1e-3"], "p"), "p", Place()).values
     array([0.5  , 0.001])
     """
+    column = as_numeric(column)
     if isinstance(column, Coded):
-        return _from_coded(column, name, place)
+        return _from_words(column, name, place)
     values = column.values
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and len(values):
-        big = _beyond(column)
-        if big is not None:
+    wide = values.dtype.kind in "iu" and values.dtype.itemsize == 8 and len(values)
+    if wide and (values.min() < -_EXACT or values.max() > _EXACT):
+        big: Bools = (values > _EXACT) | (values < -_EXACT)
+        if column.null is not None:
+            big &= ~column.null
+        if big.any():
             raise BadInput(_too_large(name, place.rows(big), str(values[big.argmax()])))
     return column
 
@@ -116,19 +120,9 @@ def _too_large(name: str, rows: str, first: str) -> str:
     )
 
 
-def _beyond(column: Numbers) -> Bools | None:
-    values = column.values
-    if values.min() >= -_EXACT and values.max() <= _EXACT:
-        return None
-    big: Bools = (values > _EXACT) | (values < -_EXACT)
-    if column.null is not None:
-        big &= ~column.null
-    return big if big.any() else None
-
-
-def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
-    if spreadable(column.values):
-        return spread(column)
+def _from_words(column: Coded, name: str, place: Place) -> Numbers:
+    if not column.values:
+        return Numbers(np.full(len(column), np.nan))
     large = [_is_large(v) for v in column.values]
     if None not in large:
         big = np.array(large, bool)[column.codes] & (column.codes >= 0)
@@ -144,7 +138,7 @@ def _from_coded(column: Coded, name: str, place: Place) -> Numbers:
         table = np.array([np.nan if r is None else r for r in read])
         return Numbers(table[column.codes], column.codes < 0, note)
     value = column.values[column.codes[wrong.argmax()]]
-    if isinstance(value, _TIMES):
+    if isinstance(value, TIMES):
         raise BadInput(f"{name} holds dates or times, first {value}; pass one number per row")
     if isinstance(value, complex):
         raise BadInput(f"{name} holds complex numbers; pass one real number per row")
@@ -260,16 +254,23 @@ def in_range(values: NDArray[Any], name: str, place: Place) -> tuple[float, floa
     return low, high
 
 
+def _not_negative(
+    column: Numbers, name: str, place: Place, what: str
+) -> tuple[NDArray[Any], float]:
+    """The values, none of them below 0, and the greatest of them."""
+    low, high = in_range(column.values, name, place)
+    if low < 0:
+        below = column.values < 0
+        raise BadInput(
+            f"{name} is negative {place.rows(below)} ({column.values[below.argmax()]:.6g}); {what}"
+        )
+    return column.values, high
+
+
 def weights(column: Numbers, name: str, place: Place) -> Floats:
     """Weights, which have to be finite, not negative and not all zero."""
-    values = column.values.astype(np.float64, copy=False)
-    low, high = in_range(values, name, place)
-    if low < 0:
-        below = values < 0
-        raise BadInput(
-            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
-            f"weights are zero or more"
-        )
+    given, high = _not_negative(column, name, place, "weights are zero or more")
+    values = given.astype(np.float64, copy=False)
     if len(values) and high == 0 and not place.partial:
         raise no_weight(name)
     beyond = (values > 1e120) | ((values > 0) & (values < 1e-120))
@@ -288,14 +289,7 @@ def no_weight(name: str) -> BadInput:
 
 def counts(column: Numbers, name: str, place: Place) -> Ints:
     """Counts, which have to be whole and not negative."""
-    values = column.values
-    low, high = in_range(values.astype(np.float64, copy=False), name, place)
-    if low < 0:
-        below = values < 0
-        raise BadInput(
-            f"{name} is negative {place.rows(below)} ({values[below.argmax()]:.6g}); "
-            f"counts are whole numbers from zero up"
-        )
+    values, high = _not_negative(column, name, place, "counts are whole numbers from zero up")
     if values.dtype.kind == "f":
         part = values != np.floor(values)
         if part.any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import re
 from collections import deque
 from collections.abc import Sequence
 from importlib import import_module
@@ -182,13 +183,29 @@ def format_of(path: Path) -> tuple[str, bool]:
     known = by_ending.get(Path(name.removesuffix(".gz")).suffix)
     if name.endswith(".tally"):
         # by its name: no column knows of tallies
-        raise import_module("scorewise.tallies.merging").not_rows(path)
+        raise import_module("scorewise.tallies.merging").rows_needed(path)
     if known is None or (packed and not FORMATS[known].text):
         raise BadInput(
             f"{path.name} has no extension known here; known are {', '.join(by_ending)}, "
             f"and .gz after those of text"
         )
     return known, packed
+
+
+def sniff(data: bytes) -> str:
+    """The format that the first bytes tell.
+
+    >>> sniff(b'{"y": 1}'), sniff(b'[{"y": 1}]'), sniff(b"y,p"), sniff(b"PAR1...")
+    ('jsonl', 'json', 'csv', 'parquet')
+    """
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    if data.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if re.match(rb'\[|{\s*"data"\s*:\s*\[', text):
+        return "json"
+    return "jsonl" if text.startswith(b"{") else "csv"
 
 
 def _each_once(paths: Sequence[Path]) -> None:

@@ -1,11 +1,10 @@
-"""Categories that look like slips of the pen: one word spelled in two ways, or a word for nothing."""
+"""Ratings of several raters as codes into one list of categories, and what is odd about categories."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from scorewise.arrays import Ints
 from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.texts import plain
-from scorewise.columns.vectors import Coded, Numbers, Vector, occurring
+from scorewise.columns.vectors import Coded, Numbers, Vector, factorize
 from scorewise.errors import BadInput, Option
 
 # a sign, a star or a dash beside a number means something: A+, A*, -1, 1-2, 0.5
@@ -55,8 +54,6 @@ def looks_missing(categories: Iterable[str]) -> list[str]:
 Codes = NDArray[np.int32]
 MOST_CELLS = 1 << 26  # of items x raters in one table
 FULL = 4  # cells of a table for each rating, beyond which ratings are listed one by one
-_SPAN = 1 << 16  # whole numbers this close together are coded without a sort
-_PART = 1 << 15  # ratings that are coded at a time
 
 
 class RatingList(NamedTuple):
@@ -72,8 +69,10 @@ class RatingList(NamedTuple):
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, codes: Codes) -> RatingList:
-        """The ratings of a table of items x raters, in which -1 is none."""
+    def of(cls, codes: Codes | RatingList) -> RatingList:
+        """The ratings of a table of items x raters, in which -1 is none; a list as it is."""
+        if isinstance(codes, RatingList):
+            return codes
         item, rater = np.nonzero(codes >= 0)
         return cls(item, rater, codes[item, rater], (codes.shape[0], codes.shape[1]))
 
@@ -95,26 +94,6 @@ class RatingList(NamedTuple):
         return RatingList(self.item[order], self.rater[order], self.code[order], self.shape)
 
 
-class Given:
-    """Ratings that are `given` as a table or one by one, and are read as either."""
-
-    given: Codes | RatingList
-
-    def __len__(self) -> int:
-        """How many items or patterns there are."""
-        return int(self.given.shape[0])
-
-    @cached_property
-    def codes(self) -> Codes:
-        """Items or patterns x raters."""
-        return self.given.table() if isinstance(self.given, RatingList) else self.given
-
-    @cached_property
-    def listed(self) -> RatingList:
-        """The ratings one by one."""
-        return self.given if isinstance(self.given, RatingList) else RatingList.of(self.given)
-
-
 class CodedRatings(NamedTuple):
     """Codes (-1 is missing), the categories in order, their numbers, and whether the order was given."""
 
@@ -129,9 +108,9 @@ def coded_ratings(
 ) -> CodedRatings:
     """One list of categories for all raters: as given, as declared, by size, or by name."""
     given = None if categories is None else given_categories(categories)
-    numeric = [c for c in columns.values() if isinstance(c, Numbers)]
-    if len(numeric) == len(columns):
-        codes, words = _of_numbers(numeric, list(columns), place)
+    numbers = {name: c for name, c in columns.items() if isinstance(c, Numbers)}
+    if len(numbers) == len(columns):
+        codes, words = _of_numbers(numbers, place)
         declared = False
     else:
         codes, words, declared = _of_words(columns, ordinal=scale == "ordinal" and given is None)
@@ -158,69 +137,22 @@ def given_categories(categories: Sequence[Any]) -> list[str]:
     return words
 
 
-def _of_numbers(columns: list[Numbers], names: list[str], place: Place) -> tuple[Codes, list[str]]:
-    ends = [_ends(c) for c in columns]
-    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    if low > high:
-        return np.full((len(columns[0]), len(columns)), -1, np.int32), []
-    if not (np.isfinite(low) and np.isfinite(high)):
-        k = next(k for k, e in enumerate(ends) if not np.isfinite(e).all() and e[0] <= e[1])
-        where = np.isinf(columns[k].values)
-        raise BadInput(f"{names[k]} is infinite {place.rows(where)}; a rating is a finite number")
-    found = _of_whole_numbers(columns, low, int(high - low)) if high - low < _SPAN else None
-    return found or _of_any_numbers(columns)
-
-
-def _ends(column: Numbers) -> tuple[float, float]:
-    """The least and the greatest rating; the other way round where there is none."""
-    values = column.values if column.null is None else column.values[~column.null]
-    # these pass over NaN
-    low, high = (float(f.reduce(values)) if len(values) else np.nan for f in (np.fmin, np.fmax))
-    return (np.inf, -np.inf) if np.isnan(low) else (low, high)
-
-
-def _of_whole_numbers(
-    columns: list[Numbers], low: float, span: int
-) -> tuple[Codes, list[str]] | None:
-    """Codes without a sort, of whole numbers that are close together; None where some are not whole."""
-    n = len(columns[0])
-    codes = np.empty((len(columns), n), np.int32)
-    present = np.zeros(span + 2, bool)  # the first is for what is missing
-    for column, to in zip(columns, codes, strict=True):
-        for first in range(0, n, _PART):
-            at = slice(first, first + _PART)
-            above = column.values[at] - np.float64(low)
-            np.fmax(above, -1.0, out=above)  # NaN is missing
-            if column.null is not None:
-                above[column.null[at]] = -1.0
-            to[at] = above
-            if (to[at] != above).any():
-                return None
-            present |= np.bincount(to[at] + 1, minlength=span + 2) > 0
-    used = present[1:]
-    if not used.all():
-        codes = np.append(used.cumsum() - 1, -1).astype(np.int32)[codes]
-    return codes.T, [text(v) for v in np.flatnonzero(used) + low]
-
-
-def _of_any_numbers(columns: list[Numbers]) -> tuple[Codes, list[str]]:
-    gaps = [c.missing() for c in columns]
-    said = [
-        c.values if gap is None else c.values[~gap] for c, gap in zip(columns, gaps, strict=True)
-    ]
-    distinct = np.unique(np.concatenate(said))
-    codes = np.empty((len(columns), len(columns[0])), np.int32)
-    for column, gap, to in zip(columns, gaps, codes, strict=True):
-        to[:] = np.searchsorted(distinct, column.values)
-        if gap is not None:
-            to[gap] = -1
-    return codes.T, [text(v) for v in distinct]
+def _of_numbers(by_name: Mapping[str, Numbers], place: Place) -> tuple[Codes, list[str]]:
+    """Numbers of all columns, by size."""
+    for name, column in by_name.items():
+        if column.values.dtype.kind == "f" and (endless := np.isinf(column.values)).any():
+            raise BadInput(f"{name} is infinite {place.rows(endless)}; a rating is a finite number")
+    parts = [factorize(column) for column in by_name.values()]
+    # truth values become 0 and 1
+    found = np.unique(np.concatenate([np.array(values) for values, _ in parts]) + 0)
+    at = [np.append(np.searchsorted(found, values), -1)[codes] for values, codes in parts]
+    return np.stack(at, axis=1).astype(np.int32), [text(v) for v in found.tolist()]
 
 
 def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, list[str], bool]:
     """Words of all columns; those of declared categories stay in their order."""
     columns = list(by_name.values())
-    parts = [(codes, [text(v) for v in values]) for values, codes in map(occurring, columns)]
+    parts = [(codes, [text(v) for v in values]) for values, codes in map(factorize, columns)]
     declared = [
         w for c, (_, w) in zip(columns, parts, strict=True) if isinstance(c, Coded) and c.declared
     ]
@@ -270,9 +202,10 @@ def category_values(words: list[str], scale: str, declared: bool) -> NDArray[np.
         )  # fmt: skip
     if wrong is not None and scale == "ordinal" and not declared and len(words) > 1:
         raise BadInput(
-            f"the order of the categories {listed(words)} is not known; pass ", Option("categories"),
+            f"the order of the categories {listed(words)} is not known; pass ",
+            Option("categories"),
             " with all of them from the lowest to the highest",
-        )  # fmt: skip
+        )
     if wrong is not None or scale == "ordinal":  # only the order counts
         return places
     values = np.array([float(w) for w in words])

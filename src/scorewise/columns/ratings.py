@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
 from scorewise.columns.grouping import check_groups
-from scorewise.columns.labels import coded, listed, text
+from scorewise.columns.labels import listed, text, word_codes
 from scorewise.columns.layouts import Layout, guessed
 from scorewise.columns.numbers import Place, numbers, weights
 from scorewise.columns.numbers import counts as checked_counts
 from scorewise.columns.rating_codes import (
     MOST_CELLS,
     Codes,
-    Given,
     RatingList,
+    category_values,
     coded_ratings,
     given_categories,
 )
+from scorewise.columns.reader import Columns, read
 from scorewise.columns.roles import class_columns
-from scorewise.columns.rows import Columns, mass_of, read
+from scorewise.columns.rows import CheckedRows
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option
 
@@ -33,16 +34,15 @@ Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 @dataclass(frozen=True)
-class RatingRows(Given):
+class RatingRows(CheckedRows):
     """Checked ratings: `codes` are items x raters, places in `categories`, -1 where nothing was said.
 
-    They are `given` as that table, or one by one, as `listed`, where most of it would be empty. `values`
+    They are `given` as that table, or one by one as a list, where most of it would be empty. `values`
     are the numbers of the categories, or their places where they are words. `raters` is None where it is
     not known who said what: then each item's ratings are in no order of raters. `notes` say how the
-    ratings were read, `guesses` which columns were not named and how their values were written. Where an
-    item has several rows, `first` is the first of them, and `place` is that of rows. `cluster` is that of
-    each item, by number, if items come in clusters; `groups` has for each column of groups the code of each
-    item and the words that codes stand for.
+    ratings were read, `guesses` which columns were not named and how their values were written. Weights,
+    counts, clusters and groups are those of items. Where an item has several rows, `first` is the first of
+    them, and `place` is that of rows.
     """
 
     given: Codes | RatingList
@@ -52,19 +52,17 @@ class RatingRows(Given):
     raters: tuple[str, ...] | None
     declared: bool = False
     items: list[Any] | None = None
-    weight: Floats | None = None
-    count: NDArray[np.int64] | Floats | None = None
-    place: Place = field(default_factory=Place)
-    notes: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     first: Ints | None = None
-    cluster: Ints | None = None
-    groups: dict[str, tuple[Ints, list[str]]] = field(default_factory=dict)
 
-    @property
-    def mass(self) -> Floats:
-        """Weight times count of each item."""
-        return mass_of(self.weight, self.count, len(self))
+    def __len__(self) -> int:
+        """How many items there are."""
+        return int(self.given.shape[0])
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Items x raters."""
+        return self.given.table() if isinstance(self.given, RatingList) else self.given
 
 
 def rating_rows(
@@ -92,6 +90,7 @@ def rating_rows(
     >>> rating_rows({"item": [1, 2], "ann": ["yes", "no"], "bob": ["yes", "yes"]}).guesses
     ("raters: columns 'ann', 'bob' (not named; 'item' names the items)",)
     """
+    one_of("scale", scale, get_args(Scale))
     layout = Layout(**columns)
     notes: tuple[str, ...] = ()
     if source is not None:
@@ -126,52 +125,35 @@ def _wide(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingR
             f"there are ratings of {many} rater; agreement needs a column for each of two or ",
             "more, or ", Option("rating"), " for one rating in each row",
         )  # fmt: skip
-    one_of("scale", scale, get_args(Scale))
-    asked = {"rating": layout.raters, "weight": layout.weight, "count": layout.count}
-    found, items = _read(source, {**asked, **_together(layout)}, layout.item)
-    vectors = found["rating"]
-    if len(vectors) < many:
-        raise BadInput("two raters have the same name; give each a name of its own")
-    coded = coded_ratings(vectors, scale, categories, found.place)
-    return RatingRows(
-        coded.codes, coded.categories, coded.values, scale, tuple(vectors), coded.declared,
-        item_names(items, len(coded.codes)), **_beside(found), count=found.count,
-    )  # fmt: skip
+    found, checked = _items(source, layout, "rating", layout.raters)
+    c = coded_ratings(found["rating"], scale, categories, found.place)
+    raters = tuple(found["rating"])
+    return RatingRows(c.codes, c.categories, c.values, scale, raters, c.declared, **checked)
 
 
-def _together(layout: Layout) -> dict[str, Any]:
-    """The columns that say which items belong together."""
+def _items(source: Any, layout: Layout, role: str, columns: Any) -> tuple[Columns, dict[str, Any]]:
+    """Columns with a row for each item, and what `CheckedRows` have, with the names of the items."""
+    asked = {role: columns, "weight": layout.weight, "count": layout.count, **_belonging(layout)}
+    found = read(source, {**asked, "id": None if source is None else layout.item}, required=_GIVE)
+    items = layout.item if source is None else found.column("id")
+    if items is not None:
+        if isinstance(items, str) or not hasattr(items, "__len__"):
+            raise BadInput(f"items must be a list of names, one for each item; got {items!r}")
+        items, rows = list(items), len(found.column(role))
+        if len(items) != rows:
+            raise BadInput(f"there are {rows:,} items and {len(items):,} names of items")
+    checked = found.checked()
+    return found, checked | {"items": items, "guesses": checked["notes"], "notes": ()}
+
+
+def _belonging(layout: Layout) -> dict[str, Any]:
+    """The columns that say what items belong to."""
     asked = {"cluster": layout.cluster, "group": layout.groups}
     return {role: columns for role, columns in asked.items() if columns is not None}
 
 
-def _beside(found: Columns) -> dict[str, Any]:
-    """What items have beside their ratings."""
-    made = {"weight": found.weight, "place": found.place, "guesses": found.told()}
-    return made | {"cluster": found.clusters, "groups": found.groups}
-
-
-def _read(source: Any, asked: Mapping[str, Any], item: Any) -> tuple[Columns, Any]:
-    """Columns of ratings with a weight for each item, and the names of the items as they are."""
-    found = read(source, {**asked, "id": None if source is None else item}, whole=_GIVE)
-    return found, item if source is None else found.one("id")
-
-
-def item_names(items: Any, n: int) -> list[Any] | None:
-    """What the items are called, one name for each."""
-    if items is None:
-        return None
-    if isinstance(items, str) or not hasattr(items, "__len__"):
-        raise BadInput(f"items must be a list of names, one for each item; got {items!r}")
-    names = list(items)
-    if len(names) != n:
-        raise BadInput(f"there are {n:,} items and {len(names):,} names of items")
-    return names
-
-
 def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     """How many raters chose each category, a row for each item; who they were is not known."""
-    one_of("scale", scale, get_args(Scale))
     chosen = layout.counts
     if source is not None:
         chosen = class_columns(source.names, layout.counts, "counts")
@@ -186,11 +168,8 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
         )
     if len(chosen) < 2:
         raise BadInput(f"there are counts of {len(chosen)} category; two or more are needed")
-    asked = {"counts": chosen, "weight": layout.weight, **_together(layout)}
-    found, items = _read(source, asked, layout.item)
+    found, checked = _items(source, layout, "counts", chosen)
     words, place = [str(category) for category in chosen], found.place
-    if len(found["counts"]) < len(words):
-        raise BadInput("two categories have the same name; give each a name of its own")
     columns = dict(zip(words, found["counts"].values(), strict=True))
     for name, column in columns.items():
         if (gone := column.missing()) is not None:
@@ -203,15 +182,13 @@ def _counted(source: Any, layout: Layout, scale: Scale, categories: Any) -> Rati
             f"the counts add up to {total:,} ratings, too many to spell out; these look like a table of "
             f"two raters, which goes in as one"
         )
-    names = coded_ratings({"category": vector(words, "category")}, scale, words, place)
     item = np.arange(len(said)).repeat(rated)
     code = np.tile(np.arange(said.shape[1], dtype=np.int32), len(said)).repeat(said.ravel())
     order = np.arange(total) - (rated.cumsum() - rated).repeat(rated)
     shape = (len(said), int(rated.max(initial=0)))
-    return RatingRows(
-        RatingList(item, order, code, shape).compact(), names.categories, names.values, scale, None,
-        True, item_names(items, len(said)), **_beside(found),
-    )  # fmt: skip
+    given = RatingList(item, order, code, shape).compact()
+    values = category_values(words, scale, declared=True)
+    return RatingRows(given, tuple(words), values, scale, None, True, **checked)
 
 
 def _table_of(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
@@ -246,7 +223,6 @@ def _spelled(source: Any, name: str) -> list[str]:
 def table_ratings(
     table: Any, *, scale: Scale = "nominal", categories: Sequence[Any] | None = None,
     names: tuple[Sequence[str] | None, Sequence[str]] | None = None,
-    raters: Sequence[str] = ("first", "second"), place: Place | None = None,
 ) -> RatingRows:  # fmt: skip
     """A square table of two raters: how many items the first put in each row, the second in each column.
 
@@ -258,8 +234,8 @@ def table_ratings(
     >>> table_ratings([[1, 2], [3, 4]], names=(["no", "yes"], ["yes", "no"])).count
     array([3, 4, 1, 2])
     """
-    place = place or Place()
-    found = np.asarray(table)
+    one_of("scale", scale, get_args(Scale))
+    found, place = np.asarray(table), Place()
     if names is not None:
         found, categories = _in_order(found, *names, categories)
     elif categories is None:
@@ -299,12 +275,9 @@ def table_ratings(
         checked_counts(flat, "the table", place) if whole else weights(flat, "the table", place)
     )
     first, second = np.divmod(np.arange(found.size), len(found))
-    named = coded_ratings({"category": vector(words, "category")}, scale, words, place)
-    one_of("scale", scale, get_args(Scale))
-    return RatingRows(
-        np.stack([first, second], axis=1).astype(np.int32), named.categories, named.values, scale,
-        tuple(str(r) for r in raters), True, None, None, amount, place,
-    )  # fmt: skip
+    values = category_values(given_categories(words), scale, declared=True)
+    given, raters = np.stack([first, second], axis=1).astype(np.int32), ("first", "second")
+    return RatingRows(given, tuple(words), values, scale, raters, declared=True, count=amount)
 
 
 def _in_order(
@@ -365,56 +338,49 @@ MOST_RATERS = 1 << 16  # who are told apart
 
 def _long(source: Any, layout: Layout, scale: Scale, categories: Any) -> RatingRows:
     """A row for each rating; without raters, each item's ratings are in no order."""
-    one_of("scale", scale, get_args(Scale))
     asked = {r: getattr(layout, r) for r in ("item", "rater") if getattr(layout, r) is not None}
     # a missing rating is none; a missing item or rater is a mistake
-    each = dict.fromkeys(asked, "say it for each rating")
-    asked |= _together(layout)
-    each |= {role: _GIVE[role] for role in ("cluster", "group")}
-    found = read(source, {**asked, "rating": layout.rating}, whole=each)
-    if not len(found.one("item")):
+    required = _GIVE | dict.fromkeys(asked, "say it for each rating")
+    found = read(source, asked | _belonging(layout) | {"rating": layout.rating}, required=required)
+    if not len(found.column("item")):
         raise BadInput("there are no ratings; the columns are empty")
     coded = coded_ratings(found["rating"], scale, categories, found.place)
-    at, items = _ranked(found.one("item"))
-    who, names, notes = _raters(found.one("rater"), len(at), len(coded.categories))
+    at, items = _ranked(found.column("item"))
+    who, names, notes = _raters(found.column("rater"), len(at), len(coded.categories))
     if names is not None:
         _refuse_twice(at, who, items, names, found.place)
     listed = _listed(at, who, coded.codes[:, 0], len(items), names)
     first = np.unique(at, return_index=True)[1]
-    cluster = found.clusters
-    if cluster is not None and (apart := cluster != cluster[first][at]).any():
-        raise BadInput(
-            f"{found.name('cluster')} differs among ratings of one item {found.place.rows(apart)}; an item "
-            f"belongs to one cluster"
-        )
-    groups = found.groups
-    for name, (codes, _) in groups.items():
+    checked = found.checked()
+    cluster, groups = checked.pop("cluster"), checked.pop("groups")
+    belonging = [] if cluster is None else [("cluster", found.name("cluster"), cluster)]
+    belonging += [("group", name, codes) for name, (codes, _) in groups.items()]
+    for what, name, codes in belonging:
         if (apart := codes != codes[first][at]).any():
             raise BadInput(
                 f"{name} differs among ratings of one item {found.place.rows(apart)}; an item belongs to "
-                f"one group"
+                f"one {what}"
             )
     return RatingRows(
-        listed.compact(), coded.categories, coded.values, scale,
-        None if names is None else tuple(names), coded.declared, items, place=found.place,
-        notes=notes,
-        guesses=found.told(),
-        first=first,
+        listed.compact(), coded.categories, coded.values, scale, names, coded.declared, items,
+        checked.pop("notes"), first, notes=notes,
         cluster=None if cluster is None else cluster[first],
         groups={name: (codes[first], words) for name, (codes, words) in groups.items()},
+        **checked,
     )  # fmt: skip
 
 
 def _ranked(column: Vector) -> tuple[Ints, list[str]]:
     """Each row's place among the distinct values that occur."""
-    codes, words = coded(column)
+    codes, words = word_codes(column)
     seen, at = np.unique(codes, return_inverse=True)
     return at, [words[k] for k in seen]
 
 
 def _raters(
     column: Vector | None, rows: int, categories: int
-) -> tuple[Ints, list[str] | None, tuple[str, ...]]:
+) -> tuple[Ints, tuple[str, ...] | None, tuple[str, ...]]:
+    """The number of the rater of each row, their names if they can be told apart, and notes."""
     if column is None:
         return np.zeros(rows, np.int64), None, ()
     who, names = _ranked(column)
@@ -425,10 +391,12 @@ def _raters(
         return who, None, (f"{many} are too many to tell apart; {left_out}",)
     if len(names) < 2:
         raise BadInput(f"all ratings are by {names[0]!r}; agreement needs at least two raters")
-    return who, names, ()
+    return who, tuple(names), ()
 
 
-def _refuse_twice(at: Ints, who: Ints, items: list[str], names: list[str], place: Place) -> None:
+def _refuse_twice(
+    at: Ints, who: Ints, items: list[str], names: Sequence[str], place: Place
+) -> None:
     cell = at * len(names) + who
     order = np.argsort(cell, kind="stable")
     again: Bools = np.zeros(len(cell), bool)
@@ -441,7 +409,9 @@ def _refuse_twice(at: Ints, who: Ints, items: list[str], names: list[str], place
         )
 
 
-def _listed(at: Ints, who: Ints, said: Codes, items: int, names: list[str] | None) -> RatingList:
+def _listed(
+    at: Ints, who: Ints, said: Codes, items: int, names: Sequence[str] | None
+) -> RatingList:
     """The ratings in any order; where raters are not told apart, they are places by category."""
     kept = said >= 0
     at, who, said = at[kept], who[kept], said[kept]

@@ -4,96 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from scorewise import writing
 from scorewise.arrays import Floats
-from scorewise.columns.csv_files import Table, Whole, in_batches, panics_apart
+from scorewise.columns.classes import SLACK
 from scorewise.columns.files import open_files, read_shards
-from scorewise.columns.numbers import Place, in_range, numbers
+from scorewise.columns.numbers import Place, in_range, is_text, numbers
+from scorewise.columns.reader import Columns, Missing, read
 from scorewise.columns.roles import choose
-from scorewise.columns.rows import Columns, Missing, read, settle
+from scorewise.columns.rows import Kind
+from scorewise.columns.tables import Table, panics_apart
 from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-_BATCH = 1 << 17  # rows
-
-
-class Scanned(NamedTuple):
-    """A file whose rows are not yet read."""
-
-    table: Table
-    whole: Whole
-
-    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, pl.Series]]:
-        """The rows of some columns, as every command reads them."""
-        places = self.places(columns)
-        with self.whole.guard():
-            chosen = self.whole.frame.select(places.values())
-            found = in_batches(chosen, _BATCH)
-        while True:
-            with self.whole.guard():
-                batch = next(found, None)
-                if batch is None:
-                    return
-                made = {c: self.whole.typed(batch[place]) for c, place in places.items()}
-            yield made
-
-    def scored(self, columns: Sequence[str]) -> list[pl.Expr]:
-        """Scores as floats, null where they are missing, named by the columns' numbers: "score 0", ..."""
-        import polars as pl
-
-        def floats(column: pl.Series) -> pl.Series:
-            found = numbers(vector(self.whole.typed(column), "score"), "score", Place())
-            gone, values = found.missing(), found.values.astype(np.float64)
-            return pl.Series(values if gone is None else np.where(gone, np.nan, values)).fill_nan(
-                None
-            )
-
-        return [
-            pl.col(place)
-            .map_batches(floats, return_dtype=pl.Float64, is_elementwise=True)
-            .alias(f"score {k}")
-            for k, place in enumerate(self.places(columns).values())
-        ]
-
-    def places(self, columns: Sequence[str]) -> dict[str, str]:
-        """What the frame calls the columns."""
-        return {c: str(self.whole.columns.index(c)) for c in columns}
-
-
-@contextmanager
-def scan(
-    files: Sequence[str | os.PathLike[str]], encoding: str | None = None
-) -> Iterator[list[Scanned]]:
-    """The files, which have the same columns."""
-    with ExitStack() as stack:
-        tables = open_files(files, encoding, folders=False)
-        made = [Scanned(t, stack.enter_context(t.whole())) for t in tables]
-        for other in made:
-            if other.whole.columns != made[0].whole.columns:
-                raise BadInput(
-                    f"{other.table.name} has other columns than {made[0].table.name}; apply the map to "
-                    f"each alone"
-                )
-        yield made
-
-
 ENDINGS = (".csv", ".parquet")
+_BATCH = 1 << 17  # rows
+_PEEK = 1000  # rows that tell which column holds numbers
 
 
 class Applied(NamedTuple):
-    """How many rows are to be written, how many left out, and how many lie beyond the scores seen.
+    """How many rows are written, how many left out, and how many lie beyond the scores seen in fitting.
 
     `notes` say how scores are written, where that is not as plain numbers.
     """
@@ -104,18 +46,48 @@ class Applied(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Transformation:
+    """What a map or a rule makes of scores of a kind: `calculate` takes n x k of them and gives n x m.
+
+    `low` and `high` are the ends of the scores that it was fitted to, if those beyond are to be counted.
+    """
+
+    name: Literal["map", "rule"]
+    kind: Kind
+    calculate: Callable[[Floats], Any]
+    low: float = -math.inf
+    high: float = math.inf
+    whole_numbers: bool = False
+
+    def outside(self, columns: Columns) -> int:
+        """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
+        names = [*columns["score"]]
+        s: Any = np.stack([column.values for column in columns["score"].values()], axis=1)
+        if self.kind == "probability":
+            several = len(names) > 1
+            beyond = "lie outside [0, 1]" if several else "is outside [0, 1]"
+            faults = {beyond: ((s < 0) | (s > 1)).any(1)}
+            if several:
+                faults["do not add up to 1"] = np.abs(s.sum(1, dtype=np.float64) - 1) > SLACK
+            for fault, wrong in faults.items():
+                if wrong.any():
+                    first = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+                    where = columns.place.rows(wrong)
+                    raise BadInput(f"{first} {fault} {where}; the {self.name} is for probabilities")
+        return int(np.count_nonzero((s < self.low) | (s > self.high)))
+
+
 def add_columns(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | Path,
-    columns_of: Callable[[Scanned], tuple[Sequence[str], Sequence[str], Sequence[str]]],
-    calculate: Callable[[Floats], Any],
-    outside_of: Callable[[Columns], int],
+    columns_of: Callable[[Table], tuple[Sequence[str], Sequence[str], Sequence[str]]],
+    transformation: Transformation,
     *,
     missing: Missing,
     encoding: str | None,
-    whole_numbers: bool = False,
 ) -> Applied:
-    """Write the rows of files with new columns, what `calculate` makes of their scores (n x k).
+    """Write the rows of files with new columns, what a map or a rule makes of their scores.
 
     `columns_of` gives the columns of scores, the names of the new ones, and notes. The rows pass through in
     batches, first to be checked, then to be written; memory does not grow with them. The output is put in
@@ -126,159 +98,179 @@ def add_columns(
         raise BadInput(f"the output {out} has to end in {' or '.join(ENDINGS)}")
     place = writing.check(out)
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
-    with scan(paths, encoding) as scanned:
-        scores, made, notes = columns_of(scanned[0])
-        _check_kept(scanned, made, ending)
-        applied = _checked(scanned, scores, missing, outside_of)
-        frame = _calculated(scanned, scores, len(made), calculate, missing, ending, whole_numbers)
-        _write(scanned, frame, made, place, ending)
+    tables = open_files(paths, encoding, folders=False)
+    for other in tables:
+        if other.columns != tables[0].columns:
+            raise BadInput(
+                f"{other.name} has other columns than {tables[0].name}; apply the map to each alone"
+            )
+    scores, made, notes = columns_of(tables[0])
+    rewriting = _Rewriting(tables, scores, made, transformation, ending, missing)
+    rewriting.check_kept()
+    applied = rewriting.checked()
+    rewriting.write(place)
     return applied._replace(notes=(*notes, *applied.notes))
 
 
-def score_column(file: Scanned, score: str | None) -> tuple[str, list[str]]:
+def score_column(table: Table, score: str | None) -> tuple[str, list[str]]:
     """The column of scores, and a note where it was not named."""
-    columns = file.whole.columns
-    choice = choose(columns, {"score": score})
+    choice = choose(table.columns, {"score": score})
     if choice.unsure:
-        settle(choice, next(file.batches(list(choice)), {}), columns)
+        first = table.read(list(choice), _PEEK)
+        choice.settle(lambda name: is_text(vector(first[name], name)), table.columns)
     return next(iter(choice)), choice.notes
 
 
-def _checked(
-    scanned: Sequence[Scanned],
-    columns: Sequence[str],
-    missing: Missing,
-    outside_of: Callable[[Columns], int],
-) -> Applied:
-    """Refuse scores that cannot be taken; else count the rows, and those beyond the scores seen.
+@dataclass(frozen=True)
+class _Rewriting:
+    """Files with the same columns, those of their scores, and the names of the columns to add."""
 
-    `outside_of` counts those, and refuses scores of the wrong kind.
+    tables: Sequence[Table]
+    scores: Sequence[str]
+    made: Sequence[str]
+    transformation: Transformation
+    ending: str
+    missing: Missing
 
-    Batch by batch, as memory does not grow with the rows. Where one is refused the columns are read as a
-    whole, to say how many rows there are of that kind.
-    """
-
-    def take(found: Mapping[str, Any], place: Place) -> tuple[int, int]:
-        kept = read(None, {"score": found}, missing=missing, place=place)
-        for name, column in kept["score"].items():
-            in_range(column.values, name, kept.place)
-        for note in kept.notes:
-            if ": written " in note:
-                written.setdefault(note.partition(": '")[0], note)
-        return kept.dropped, outside_of(kept)
-
-    written: dict[str, str] = {}
-    rows = dropped = outside = 0
-    try:
-        for file in scanned:
-            for batch in file.batches(columns):
-                gone, beyond = take(batch, Place())
-                rows, dropped = rows + len(next(iter(batch.values()))), dropped + gone
-                outside += beyond
-        if written:  # in each batch; has to be so in all
-            take(*read_shards([file.table for file in scanned], list(columns)))
-    except BadInput:
-        take(*read_shards([file.table for file in scanned], list(columns)))
-        raise
-    if rows == dropped:
-        raise BadInput("there are no rows to map")
-    return Applied(rows - dropped, dropped, outside, tuple(written.values()))
-
-
-def _check_kept(scanned: Sequence[Scanned], made: Sequence[str], ending: str) -> None:
-    """Refuse new columns whose names are taken, and columns that the output cannot hold."""
-    first, columns = scanned[0].table.name, scanned[0].whole.columns
-    if taken := [name for name in made if name in columns]:
-        raise BadInput(f"{first} has a column '{taken[0]}' already; give the new one another name")
-    twice = next((c for c in columns if columns.count(c) > 1), None)
-    if twice is not None and ending == ".parquet":
-        raise BadInput(
-            f"{columns.count(twice)} columns of {first} are named '{twice}', which parquet cannot hold; "
-            f"write .csv, or give them names apart"
-        )
-    if ending == ".csv":
-        for file in scanned:
-            with file.whole.guard():
-                types = file.whole.frame.collect_schema().dtypes()
-            for name, dtype in zip(file.whole.columns, types, strict=True):
+    def check_kept(self) -> None:
+        """Refuse new columns whose names are taken, and columns that the output cannot hold."""
+        first, columns = self.tables[0].name, self.tables[0].columns
+        if taken := [name for name in self.made if name in columns]:
+            raise BadInput(
+                f"{first} has a column '{taken[0]}' already; give the new one another name"
+            )
+        twice = next((c for c in columns if columns.count(c) > 1), None)
+        if twice is not None and self.ending == ".parquet":
+            raise BadInput(
+                f"{columns.count(twice)} columns of {first} are named '{twice}', which parquet cannot "
+                f"hold; write .csv, or give them names apart"
+            )
+        for table in self.tables if self.ending == ".csv" else ():
+            with table.guard(), table.scan() as frame:
+                types = frame.collect_schema().dtypes()
+            for name, dtype in zip(table.columns, types, strict=True):
                 if dtype.is_nested() or str(dtype) in ("Binary", "Object"):
                     raise BadInput(
-                        f"'{name}' of {file.table.name} is of type {dtype.base_type()}, which csv cannot "
-                        f"hold; write .parquet instead"
+                        f"'{name}' of {table.name} is of type {dtype.base_type()}, which csv cannot hold; "
+                        f"write .parquet instead"
                     )
 
+    def checked(self) -> Applied:
+        """Refuse scores that cannot be taken; else count the rows, and those beyond the scores seen.
 
-def _calculated(
-    scanned: Sequence[Scanned],
-    scores: Sequence[str],
-    many: int,
-    calculate: Callable[[Floats], Any],
-    missing: Missing,
-    ending: str,
-    whole_numbers: bool,
-) -> pl.LazyFrame:
-    """The rows of the files with new columns, all by their places.
+        Batch by batch, as memory does not grow with the rows. Where one is refused the columns are read as
+        a whole, to say how many rows there are of that kind.
+        """
 
-    Fields of csv are text and stay so. Only scores become numbers, where the output has types.
-    """
+        def take(found: Mapping[str, Any], place: Place) -> tuple[int, int]:
+            kept = read(None, {"score": found}, missing=self.missing, place=place)
+            for name, column in kept["score"].items():
+                in_range(column.values, name, kept.place)
+            for note in kept.notes:
+                if ": written " in note:
+                    written.setdefault(note.partition(": '")[0], note)
+            return kept.dropped, self.transformation.outside(kept)
+
+        written: dict[str, str] = {}
+        rows = dropped = outside = 0
+        try:
+            for table in self.tables:
+                for batch in table.batches(self.scores, _BATCH):
+                    gone, beyond = take(batch, Place())
+                    rows, dropped = rows + len(next(iter(batch.values()))), dropped + gone
+                    outside += beyond
+            if written:  # in each batch; has to be so in all
+                take(*read_shards(self.tables, self.scores))
+        except BadInput:
+            take(*read_shards(self.tables, self.scores))
+            raise
+        if rows == dropped:
+            raise BadInput("there are no rows to map")
+        return Applied(rows - dropped, dropped, outside, tuple(written.values()))
+
+    def write(self, place: Path) -> None:
+        """Write the columns under their names."""
+        names = [*self.tables[0].columns, *self.made]
+
+        def fill(file: IO[bytes]) -> None:
+            if self.ending == ".parquet":
+                frame.rename({str(k): name for k, name in enumerate(names)}).sink_parquet(file)
+                return
+            head = io.StringIO()
+            csv.writer(head, lineterminator="\n").writerow(names)
+            file.write(head.getvalue().encode())
+            file.flush()
+            frame.sink_csv(file, include_header=False)
+
+        with ExitStack() as stack:
+            frames = [stack.enter_context(table.scan()) for table in self.tables]
+            frame = self._calculated(frames)
+            self._store(place, fill)
+
+    def _store(self, place: Path, fill: Callable[[IO[bytes]], None]) -> None:
+        """Write a file; of what goes wrong the file that is read may be the reason."""
+        import polars as pl
+
+        try:
+            with panics_apart():
+                writing.write(place, fill)
+        except (BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            if isinstance(error, pl.exceptions.PanicException):
+                for table in self.tables:  # a damaged file says so when it is read alone
+                    with table.guard(), table.scan() as frame:
+                        frame.collect()
+            if unread := next((why for table in self.tables if (why := table.why())), None):
+                raise unread from error
+            # what the system said
+            said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
+            told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
+            raise BadInput(told) from error
+
+    def _calculated(self, frames: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+        """The rows of the files with new columns, all by their places.
+
+        Fields of csv are text and stay so. Only scores become numbers, where the output has types.
+        """
+        import polars as pl
+
+        first = len(self.tables[0].columns)
+        new = [str(first + k) for k in range(len(self.made))]
+        numbers = [f"score {k}" for k in range(len(self.scores))]
+        rows = []
+        for table, frame in zip(self.tables, frames, strict=True):
+            places = list(table.places(self.scores).values())
+            frame = frame.with_columns(
+                _floats(table, place).alias(name)
+                for place, name in zip(places, numbers, strict=True)
+            )
+            if self.ending == ".parquet" and table.texts is not None:
+                frame = frame.with_columns(
+                    pl.col(name).alias(place) for place, name in zip(places, numbers, strict=True)
+                )
+            rows.append(frame)
+        frame = pl.concat(rows, how="vertical_relaxed")
+        if self.missing == "drop":
+            frame = frame.drop_nulls(numbers)
+
+        def calculated(rows: Any) -> Any:
+            s = np.ascontiguousarray(rows.struct.unnest().to_numpy(), np.float64)
+            q = self.transformation.calculate(s)
+            added = pl.DataFrame({n: q[:, k] for k, n in enumerate(new)})
+            return added.cast(dtype).to_struct()
+
+        dtype = pl.Int8 if self.transformation.whole_numbers else pl.Float64
+        kind = pl.Struct(dict.fromkeys(new, dtype))
+        added = pl.struct(numbers).map_batches(calculated, return_dtype=kind, is_elementwise=True)
+        return frame.select(*map(str, range(first)), added.alias("new")).unnest("new")
+
+
+def _floats(table: Table, place: str) -> pl.Expr:
+    """A column of scores as floats, null where they are missing."""
     import polars as pl
 
-    columns = scanned[0].whole.columns
-    new = [str(len(columns) + k) for k in range(many)]
-    frames = []
-    for file in scanned:
-        frame = file.whole.frame.with_columns(file.scored(scores))
-        if ending == ".parquet" and file.table.texts is not None:
-            read = file.places(scores).values()
-            frame = frame.with_columns(pl.col(f"score {k}").alias(p) for k, p in enumerate(read))
-        frames.append(frame)
-    frame = pl.concat(frames, how="vertical_relaxed")
-    if missing == "drop":
-        frame = frame.drop_nulls([f"score {k}" for k in range(len(scores))])
+    def floats(column: pl.Series) -> pl.Series:
+        found = numbers(vector(table.typed(column), "score"), "score", Place())
+        gone, values = found.missing(), found.values.astype(np.float64)
+        return pl.Series(values if gone is None else np.where(gone, np.nan, values)).fill_nan(None)
 
-    def calculated(rows: Any) -> Any:
-        s = np.ascontiguousarray(rows.struct.unnest().to_numpy(), np.float64)
-        q = calculate(s)
-        added = pl.DataFrame({n: q[:, k] for k, n in enumerate(new)})
-        return added.cast(dtype).to_struct()
-
-    made_of = pl.struct(f"score {k}" for k in range(len(scores)))
-    dtype = pl.Int8 if whole_numbers else pl.Float64
-    kind = pl.Struct(dict.fromkeys(new, dtype))
-    calculation = made_of.map_batches(calculated, return_dtype=kind, is_elementwise=True)
-    kept = [str(k) for k in range(len(columns))]
-    return frame.select(*kept, calculation.alias("new")).unnest("new")
-
-
-def _write(
-    scanned: Sequence[Scanned], frame: pl.LazyFrame, made: Sequence[str], place: Path, ending: str
-) -> None:
-    """Write the columns under their names."""
-    import polars as pl
-
-    names = [*scanned[0].whole.columns, *made]
-
-    def fill(file: IO[bytes]) -> None:
-        if ending == ".parquet":
-            frame.rename({str(k): name for k, name in enumerate(names)}).sink_parquet(file)
-            return
-        head = io.StringIO()
-        csv.writer(head, lineterminator="\n").writerow(names)
-        file.write(head.getvalue().encode())
-        file.flush()
-        frame.sink_csv(file, include_header=False)
-
-    try:
-        with panics_apart():
-            writing.write(place, fill)
-    except (BadInput, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        if isinstance(error, pl.exceptions.PanicException):
-            for file in scanned:  # a damaged file says so when it is read alone
-                with file.whole.guard():
-                    file.whole.frame.collect()
-        if unread := next((why for file in scanned if (why := file.whole.why())), None):
-            raise unread from error
-        # what the system said
-        said = str(error).partition("\n")[0].rpartition("IO error: ")[2]
-        told = said if isinstance(error, BadInput) else f"cannot write {place.name}: {said}"
-        raise BadInput(told) from error
+    return pl.col(place).map_batches(floats, return_dtype=pl.Float64, is_elementwise=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from scorewise.columns.labels import listed
 from scorewise.errors import BadInput, Option
 
 Form: TypeAlias = Literal["values", "numbers", "truths", "texts", "times", "raw"]
 Gaps: TypeAlias = Literal["row", "mark", "none"]
+Shared: TypeAlias = Literal["", "names", "any"]
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,26 @@ class Role:
     `words` are the names that a column is guessed by, in lower case, and `otherwise` is what to pass in
     place of such a column. `form` is what its values become: values of any kind, numbers, numbers or words
     for true and false, texts, times, or nothing else than they are. A gap costs the row; or is marked where
-    gaps are dropped, and else refused; or is none. `several` columns may have the role, and one that is
-    `shared` may have another role too.
+    gaps are dropped, and else refused; or is none. `several` columns may have the role. What is `shared`
+    may have another role too: any, or one of those that name rows, not values that are judged.
     """
 
     words: frozenset[str] = frozenset()
     form: Form = "values"
     gaps: Gaps = "row"
     several: bool = False
-    shared: bool = False
+    shared: Shared = ""
     otherwise: tuple[str | Option, ...] = ()
+    plural: str = "columns"
+
+    def fits(self, name: str) -> bool:
+        """Whether a column of that name may have the role without being named."""
+        return folded(name) in self.words
+
+
+def folded(name: str) -> str:
+    """A name as it is compared: without case, and blanks around it."""
+    return name.strip().lower()
 
 
 def _words(names: str) -> frozenset[str]:
@@ -53,16 +65,17 @@ ROLES = {
         ),
         "numbers",
         several=True,
+        plural="columns of scores",
     ),
     "weight": Role(form="numbers"),
     "count": Role(form="numbers"),
     "id": Role(form="raw"),
     "time": Role(form="times"),
-    "group": Role(several=True, shared=True),
-    "cluster": Role(shared=True),
+    "group": Role(several=True, shared="names"),
+    "cluster": Role(shared="names"),
     # models one below the other: whose score a row has, and what names the rows that all of them have
     "model": Role(),
-    "key": Role(several=True, shared=True),
+    "key": Role(several=True, shared="any"),
     # several classes
     "decision": Role(several=True),
     "own confidence": Role(form="numbers", several=True),
@@ -101,9 +114,16 @@ ROLES = {
         _words("rater raters annotator coder judge observer worker rater_id who"), gaps="none"
     ),
     "rating": Role(
-        _words("rating ratings label value score category answer code"), gaps="none", several=True
+        _words("rating ratings label value score category answer code"),
+        gaps="none",
+        several=True,
+        plural="raters",
     ),
-    "counts": Role(form="numbers", gaps="none", several=True),
+    "counts": Role(form="numbers", gaps="none", several=True, plural="categories"),
+    # automatic judges beside humans; a judge asked again with positions exchanged
+    "human": Role(gaps="none", several=True, plural="humans"),
+    "judge": Role(gaps="none", several=True, plural="judges"),
+    "swapped": Role(gaps="none", several=True),
 }
 
 
@@ -118,63 +138,61 @@ IDS = _words(
 
 @dataclass
 class Choice:
-    """The columns of each role by what each stands for, and those that a role may mean."""
+    """The columns of each role, and those that a role may mean."""
 
-    columns: dict[str, dict[str, str]]
+    columns: dict[str, list[str]]
     unsure: dict[str, tuple[list[str], str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[str]:
         """Every column to read, once."""
-        chosen = (name for named in self.columns.values() for name in named.values())
+        chosen = (name for named in self.columns.values() for name in named)
         likely = (name for names, _ in self.unsure.values() for name in names)
         return iter(dict.fromkeys((*chosen, *likely)))
 
     def take(self, role: str, name: str, why: str) -> None:
         """Give a role to a column that was not named."""
-        self.columns[role] = {name: name}
+        self.columns[role] = [name]
         self.notes.append(f"{role}: column '{name}' (not named; {why})")
+
+    def settle(self, is_text: Callable[[str], bool], names: Sequence[str]) -> None:
+        """Take of the likely columns of a role the one that holds numbers."""
+        for role, (likely, why) in self.unsure.items():
+            text = [name for name in likely if is_text(name)]
+            self.take(role, only(role, [n for n in likely if n not in text], names, text), why)
 
 
 def choose(
     names: Sequence[str],
     asked: Mapping[str, str | Collection[str] | Mapping[str, str] | None],
-    beside: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> Choice:
     """The columns of each role; one that is not named is taken where a single one suggests itself.
 
     A role has the name of a column, several names, or a mapping to names. Which columns hold numbers is not
-    known before they are read, so that roles of numbers stay `unsure`. No role is guessed to be a column
-    `beside` the others.
+    known before they are read, so that roles of numbers stay `unsure`. None is guessed to be one that is
+    `excluded`.
 
     >>> choose(["id", "y", "w"], {"label": None, "weight": "w"})
-    Choice(columns={'weight': {'w': 'w'}, 'label': {'y': 'y'}}, unsure={}, notes=["label: column 'y' (not \
-named; taken because of its name)"])
+    Choice(columns={'weight': ['w'], 'label': ['y']}, unsure={}, notes=["label: column 'y' (not named; \
+taken because of its name)"])
     """
     if not names:
         raise BadInput("the source has no columns")
     found = Choice({})
-    taken = dict.fromkeys(beside, "")
+    taken = dict.fromkeys(excluded, "")
     for role, spec in asked.items():
         if spec is None or (not isinstance(spec, str) and not len(spec)):
             continue
-        named = spec if isinstance(spec, Mapping) else _each(spec)
-        foreign = hasattr(spec, "dtype") and not {*named.values()} & {*names}
-        if foreign or not all(isinstance(name, str) for name in named.values()):
-            raise BadInput(
-                f"{role} was given as values, but rows are read from a file or frame; name a column of it"
-            )
-        for name in named.values():
+        named = _named(role, spec, names)
+        for name in named:
             check_columns(names, [name])
-            if taken.get(name) and not ROLES[role].shared:
-                twice = (
-                    f"twice as {role}" if taken[name] == role else f"as {taken[name]} and as {role}"
-                )
-                raise BadInput(
-                    f"column '{name}' is given {twice}; name a different column for each"
-                )
+            if (before := taken.get(name)) and not _together(before, role):
+                twice = f"twice as {role}" if before == role else f"as {before} and as {role}"
+                way = "name each once" if role == "group" == before else _APART
+                raise BadInput(f"column '{name}' is given {twice}; {way}")
             taken.setdefault(name, role)
-        found.columns[role] = dict(named)
+        found.columns[role] = named
     for role in asked:
         if role in found.columns or not ROLES[role].words:
             continue
@@ -188,17 +206,33 @@ named; taken because of its name)"])
     return found
 
 
-def _each(spec: str | Collection[str]) -> dict[str, str]:
-    listed = [spec] if isinstance(spec, str) else list(spec)
-    return {
-        name if listed.count(name) == 1 else f"{k} {name}": name for k, name in enumerate(listed)
-    }
+def _named(role: str, spec: Any, names: Sequence[str]) -> list[str]:
+    """The columns that were named; refused where columns themselves were given."""
+    if isinstance(spec, str):
+        return [spec]
+    named = list(spec.values() if isinstance(spec, Mapping) else spec)
+    foreign = hasattr(spec, "dtype") and not any(name in names for name in named)
+    if foreign or not all(isinstance(name, str) for name in named):
+        raise BadInput(
+            f"{role} was given as values, but rows are read from a file or frame; name a column of it"
+        )
+    return named
+
+
+_APART = "name a different column for each"
+_JUDGED = ("label", "score", "weight", "count", "decision", "human", "judge", "swapped")
+
+
+def _together(role: str, other: str) -> bool:
+    """Whether a column that has a role may have the other, too."""
+    shared = ROLES[other].shared
+    return shared == "any" or (shared == "names" and role != other and role not in _JUDGED)
 
 
 def _likely(role: str, names: Sequence[str], taken: Mapping[str, str]) -> tuple[list[str], str]:
     """The columns that suggest themselves for a role, and why."""
     free = [c for c in dict.fromkeys(names) if c not in taken]
-    likely = [c for c in free if c.strip().lower() in ROLES[role].words]
+    likely = [c for c in free if ROLES[role].fits(c)]
     if not likely and len(free) == 1 and taken and not names_items(free[0]):
         return free, "the only column left"
     return likely, "taken because of its name"
@@ -224,25 +258,13 @@ def only(role: str, likely: Sequence[str], names: Sequence[str], text: Sequence[
     )  # fmt: skip
 
 
-def known(role: str, names: Sequence[str]) -> str | None:
-    """The column that goes by the name of the role, or else by another one that means it.
-
-    >>> known("rater", ["task_id", "Annotator", "label"])
-    'Annotator'
-    """
-    likely = [n for n in dict.fromkeys(names) if n.strip().lower() in ROLES[role].words]
-    named = [n for n in likely if n.strip().lower() == role]
-    return only(role, named or likely, names) if likely else None
-
-
 def names_items(name: str) -> bool:
     """Whether a column of that name tells rows apart.
 
     >>> names_items("Question"), names_items("task_id"), names_items("p")
     (True, True, False)
     """
-    word = name.strip().lower()
-    return word in ROLES["item"].words or word.endswith("_id")
+    return ROLES["item"].fits(name) or folded(name).endswith("_id")
 
 
 def check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
@@ -268,14 +290,13 @@ def near_names(name: str, columns: Sequence[str]) -> list[str]:
     >>> near_names("Lable", ["id", "label", "p"])
     ['label']
     """
-    folded = {c.strip().casefold(): c for c in reversed(columns)}
-    return [folded[m] for m in difflib.get_close_matches(name.strip().casefold(), folded, n=3)]
+    by_word = {c.strip().casefold(): c for c in reversed(columns)}
+    return [by_word[m] for m in difflib.get_close_matches(name.strip().casefold(), by_word, n=3)]
 
 
 def quoted(names: Sequence[str], between: str = ", ", most: int = 12) -> str:
     """The first names in quotes, and how many more there are."""
-    shown = between.join(f"'{n}'" for n in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+    return listed([f"'{name}'" for name in names], between, most)
 
 
 # Which columns hold the scores of which classes.
@@ -296,8 +317,8 @@ def class_columns(names: Sequence[str], spec: Spec, option: str = "classes") -> 
     {'no': 'a', 'yes': 'b'}
     """
     if not isinstance(spec, str):
-        chosen = {str(c): str(n) for c, n in spec.items()} if isinstance(spec, Mapping) else None
-        found = list((chosen or {str(c): str(c) for c in spec}).items())
+        by_class = spec if isinstance(spec, Mapping) else {c: c for c in spec}
+        found = [*{str(c): str(n) for c, n in by_class.items()}.items()]
         if len(found) < 2:
             raise BadInput(
                 Option(option), ' names fewer than two columns; name more, such as "p_*"'
@@ -348,10 +369,10 @@ def _matched(names: Sequence[str], spec: str, option: str) -> list[tuple[str, st
     return [(n[len(before) : len(n) - len(after)], n) for n in fit]
 
 
-def spread(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Columns by name, with patterns such as "annotator*" spread out to those they stand for.
+def expand_patterns(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Columns by name, with patterns such as "annotator*" expanded to those they stand for.
 
-    >>> spread(["id", "ann1", "ann2"], ["ann*"])
+    >>> expand_patterns(["id", "ann1", "ann2"], ["ann*"])
     ['ann1', 'ann2']
     """
     found: list[str] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,8 +97,10 @@ def from_numpy(values: NDArray[Any], name: str) -> Vector:
     if values.ndim > 1:
         raise BadInput(f"{name} has shape {values.shape}; {_flat_instead(values, name)}")
     if isinstance(values, np.ma.MaskedArray):
-        rest = from_numpy(values.data, name)
-        return _without(rest, np.ma.getmaskarray(values))
+        rest, null = from_numpy(values.data, name), np.ma.getmaskarray(values)
+        if isinstance(rest, Numbers):
+            return replace(rest, null=null if rest.null is None else null | rest.null)
+        return replace(rest, codes=np.where(null, -1, rest.codes))
     kind = values.dtype.kind
     if kind in "biuf":
         # another byte order, and long doubles, are outside what sorting and intervals know
@@ -106,33 +109,18 @@ def from_numpy(values: NDArray[Any], name: str) -> Vector:
     if kind in "OT":
         return _from_objects(values.astype(object, copy=False), name)
     if kind == "V" and values.dtype.names is None:
-        return Numbers(_small_float(values, name))
+        with suppress(TypeError, ValueError):  # bfloat16 and its kin, as JAX gives them
+            return Numbers(values.astype(np.float32))
     if kind in "SUMmc":
         return _from_few(values)
     raise BadInput(f"{name} is of type {values.dtype}; pass one number or label per row")
 
 
-def _small_float(values: NDArray[Any], name: str) -> NDArray[Any]:
-    try:
-        return values.astype(np.float32)  # bfloat16 and its kin, as JAX gives them
-    except (TypeError, ValueError):
-        raise BadInput(
-            f"{name} is of type {values.dtype}; pass one number or label per row"
-        ) from None
-
-
-def _without(column: Vector, null: Bools) -> Vector:
-    if isinstance(column, Coded):
-        return Coded(np.where(null, -1, column.codes), column.values, column.declared)
-    return Numbers(column.values, null)
-
-
 def _from_few(column: NDArray[Any]) -> Coded:
     """Codes by picking out one value after the other; sorts only when there are many."""
-    void = np.isnat(column) if column.dtype.kind in "Mm" else None
+    left = ~np.isnat(column) if column.dtype.kind in "Mm" else np.ones(len(column), dtype=bool)
     codes = np.full(len(column), -1, dtype=np.int64)
     values: list[Any] = []
-    left = np.ones(len(column), dtype=bool) if void is None else ~void
     while left.any() and len(values) < 8:
         value = column[left.argmax()]
         here = (column == value) & left
@@ -171,32 +159,79 @@ def _from_objects(column: NDArray[Any], name: str) -> Vector:
         raise BadInput(
             f"{name} holds a {kind} in a row; pass one number or label per row"
         ) from None
-    present = [v for v in table if not absent(v)]
-    if len(present) < len(table):
-        order = {v: i for i, v in enumerate(present)}
-        codes = np.array([-1 if absent(v) else order[v] for v in table])[codes]
-    return coded(codes, [plain(v) for v in present])
+    there = np.array([not absent(v) for v in table], bool)
+    if not there.all():
+        codes = np.where(there, there.cumsum() - 1, -1)[codes]
+    present = [plain(v) for v, kept in zip(table, there, strict=True) if kept]
+    return as_numeric(Coded(codes, present))
 
 
-def occurring(column: Vector) -> tuple[list[Any], NDArray[np.int64]]:
+def distinct(column: Vector) -> list[Any]:
+    """The values that occur, numbers by size; sorts only where there are more than two.
+
+    >>> distinct(Numbers(np.array([7.0, np.nan, 5.0]))), distinct(Coded(np.array([1, -1]), ["a", "b"]))
+    ([5.0, 7.0], ['b'])
+    """
+    if (gone := column.missing()) is not None:
+        column = column.keep(~gone)
+    if isinstance(column, Coded):
+        times = np.bincount(column.codes, minlength=len(column.values)).tolist()
+        return [value for value, rows in zip(column.values, times, strict=True) if rows]
+    values = column.values
+    if not len(values):
+        return []
+    low, high = values.min().item(), values.max().item()
+    ends = [low] if low == high else [low, high]
+    near = values.dtype.kind in "biu" and high - low <= 1
+    if near or sum(np.count_nonzero(values == end) for end in ends) == len(values):
+        return ends
+    return list(np.unique(values).tolist())
+
+
+def rows_with(column: Vector, values: list[Any]) -> Bools:
+    """Which rows have one of these values."""
+    if isinstance(column, Coded):
+        at: NDArray[Any] = column.codes
+        values = [code for code, value in enumerate(column.values) if value in values]
+    else:
+        at = column.values
+    if at.dtype == bool and values == [True]:
+        return at
+    return np.asarray(at == values[0] if len(values) == 1 else np.isin(at, values))
+
+
+def factorize(column: Vector) -> tuple[list[Any], NDArray[np.int64]]:
     """The values of a column, and which of them each row has; -1 where it is missing.
 
-    >>> occurring(Numbers(np.array([7.0, np.nan, 5.0])))
+    >>> factorize(Numbers(np.array([7.0, np.nan, 5.0])))
     ([5.0, 7.0], array([ 1, -1,  0]))
     """
     if isinstance(column, Coded):
-        return list(column.values), np.maximum(column.codes, -1).astype(np.int64)
+        return list(column.values), column.codes.astype(np.int64)
     gone = column.missing()
-    there = np.ones(len(column), np.bool_) if gone is None else ~gone
-    codes = np.full(len(column), -1)
-    found, codes[there] = np.unique(column.values[there], return_inverse=True)
+    values = column.values if gone is None else column.values[~gone]
+    found, codes = _counted(values) or np.unique(values, return_inverse=True)
+    if gone is not None:
+        every = np.full(len(column), -1)
+        every[~gone] = codes
+        codes = every
     return found.tolist(), codes
 
 
-def coded(codes: NDArray[np.integer[Any]], values: list[Any]) -> Vector:
-    """Coded values, written out where all of them are numbers."""
-    column = Coded(codes, values)
-    return spread(column) if values and spreadable(values) else column
+def _counted(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """What `np.unique` gives, without a sort: of whole numbers that are few enough to be counted."""
+    if values.dtype.kind == "b" or not len(values):
+        return None
+    low, high = values.min().item(), values.max().item()
+    if low != low // 1 or not high - low < len(values):
+        return None
+    wide = {"f": np.float64, "u": np.uint64}.get(values.dtype.kind, np.int64)
+    above = values.astype(wide) - wide(low)  # differences of narrow types would overflow
+    at = above.astype(np.int64)
+    if values.dtype.kind == "f" and (at != above).any():
+        return None
+    used = np.bincount(at, minlength=int(high - low) + 1) > 0
+    return np.flatnonzero(used).astype(wide) + wide(low), (used.cumsum() - 1)[at]
 
 
 def absent(value: Any) -> bool:
@@ -214,34 +249,21 @@ def numeric(value: Any) -> bool:
     return isinstance(value, bool | int | float) or type(value).__name__ in ("Decimal", "Fraction")
 
 
-def spreadable(values: list[Any]) -> bool:
-    """Whether all are numbers that numpy can hold: no integers of more than 64 bits."""
-    if not all(numeric(v) for v in values):
-        return False
-    if all(isinstance(v, int) for v in values):
-        return all(-(2**63) <= v < 2**63 for v in values)
-    return all(isinstance(v, float) or is_float(v) for v in values)
+def as_numeric(column: Vector) -> Vector:
+    """Coded values as numbers, where all of them are such, and none an integer of more than 64 bits.
 
-
-def is_float(value: Any) -> bool:
-    """Whether a float can be made of it."""
-    try:
-        float(value)
-    except (OverflowError, ValueError):
-        return False
-    return True
-
-
-def spread(column: Coded) -> Numbers:
-    """A column of coded numbers, written out."""
+    >>> as_numeric(Coded(np.array([1, -1]), [0.5, 2]))
+    Numbers(values=array([ 2., nan]), null=array([False,  True]), note='')
+    """
+    if isinstance(column, Numbers) or not column.values or not all(map(numeric, column.values)):
+        return column
     kinds = {type(v) for v in column.values}
-    table: NDArray[Any]
-    if kinds == {bool}:
-        table = np.array([*column.values, False])
-    elif kinds <= {bool, int} and all(-(2**63) <= v < 2**63 for v in column.values):
-        table = np.array([*(int(v) for v in column.values), 0], dtype=np.int64)
-    else:
-        table = np.array([*(float(v) for v in column.values), np.nan])
+    kind: Any = bool if kinds == {bool} else np.int64 if kinds <= {bool, int} else float
+    try:
+        # one more value at the end is what the code -1 stands for
+        table = np.array([*map(kind, column.values), np.nan if kind is float else 0], kind)
+    except (OverflowError, ValueError):
+        return column
     return Numbers(table[column.codes], column.codes < 0)
 
 
@@ -311,7 +333,7 @@ def _from_pandas(column: Any, name: str) -> Vector:
     if getattr(dtype, "kind", "O") in "biuf":  # sparse
         return from_numpy(np.asarray(series), name)
     codes, uniques = series.factorize()
-    return coded(codes, [plain(v) for v in uniques])
+    return as_numeric(Coded(codes, [plain(v) for v in uniques]))
 
 
 def _from_polars(column: Any, name: str) -> Vector:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from scorewise.curves.hull import calibrated, decompose, murphy, reliability
-from scorewise.curves.loess import smooth_reliability
-from scorewise.curves.operating import (
+from scorewise.curves.benefit import (
     cost_curve,
     decision_curve,
     gain,
     lift,
     net_benefit_difference,
+    risk_coverage,
 )
-from scorewise.curves.selective import risk_coverage
+from scorewise.curves.hull import calibrated, decompose, murphy
+from scorewise.curves.reliability import reliability, smooth_reliability
 from scorewise.curves.thresholds import best_cut, precision_recall, roc, thresholds
 
 __all__ = [

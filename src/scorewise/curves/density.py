@@ -1,44 +1,43 @@
-"""How values, and the scores of each class, are spread: smooth densities, for the price of counting."""
+"""How values, and the scores of each class, are spread: smooth densities, for the price of counting.
+
+Kernels are summed over each value, or by Fourier transform over values on a grid.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.checks import at_least
 from scorewise.columns import Columns, Missing, read
 from scorewise.columns.numbers import in_range
-from scorewise.curves.density_sums import (
-    Direct,
-    Grid,
-    Sums,
-    binned,
-    cross_validation,
-    improved_sheather_jones,
-    smoothed,
-)
+from scorewise.curves.bandwidths import Grid, Rule, Support, Values, bandwidth_on_grid
 from scorewise.errors import BadInput
+from scorewise.statistics.kernels import (
+    Kernel,
+    Reflection,
+    kernel_areas,
+    kernel_matrix,
+    kernel_named,
+    reflections,
+)
+from scorewise.statistics.smroc import MIN_BANDWIDTH, why_not_unit
 from scorewise.tallies import Tally
-from scorewise.tallies.kernels import Kernel, images, kernel_named, scott, silverman
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import NARROWEST, why_not_unit
 
-Support: TypeAlias = tuple[float, float]
-Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
-FEW = 2048  # values up to which kernels are summed one by one
-_CELLS, _MOST_CELLS = 1 << 16, 1 << 20
-_DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
-_SPAN = 16  # cells that a bandwidth should span
 _FADED = 5.0  # standard deviations beyond the outermost value at which x begins and ends
+_KERNELS = 1 << 20  # kernels that are summed at a time
+_FINE = 256  # nodes a bandwidth, beyond which a finer grid changes nothing
 
 
-def check_options(bandwidth: Any, points: int) -> None:
-    """Refuse what is neither a rule nor a bandwidth, and less than two points."""
+def _check_options(bandwidth: Any, points: int) -> None:
+    """Refuse unknown rules, bandwidths that are not positive, and fewer than two points."""
     known = ", ".join(f'"{rule}"' for rule in get_args(Rule))
     if isinstance(bandwidth, str):
         if bandwidth not in get_args(Rule):
@@ -50,10 +49,10 @@ def check_options(bandwidth: Any, points: int) -> None:
     at_least(2, 512, points=points)
 
 
-def edges_of(support: tuple[float | None, float | None] | None) -> Support:
+def _edges(support: tuple[float | None, float | None] | None) -> Support:
     """The ends of the support, infinite where it has none.
 
-    >>> edges_of((0, None))
+    >>> _edges((0, None))
     (0.0, inf)
     """
     ends = (None, None) if support is None else tuple(support)
@@ -66,9 +65,9 @@ def edges_of(support: tuple[float | None, float | None] | None) -> Support:
     return low, high
 
 
-def inside(found: Columns, support: Support) -> tuple[Any, tuple[float, float]]:
-    """The values, and the least and the greatest; refused where there are none, or outside the support."""
-    values = found.one("score").values
+def _values_within(found: Columns, support: Support) -> tuple[Any, tuple[float, float]]:
+    """The values, and the least and the greatest; refused without any, or outside the support."""
+    values = found.column("score").values
     if not len(values):
         raise BadInput("x has no rows; pass at least one number")
     low, high = in_range(values, "x", found.place)
@@ -81,128 +80,84 @@ def inside(found: Columns, support: Support) -> tuple[Any, tuple[float, float]]:
     )
 
 
-class Width(NamedTuple):
-    """A bandwidth, the rule that gave it, and what has to be said about that."""
+@dataclass(frozen=True, eq=False)
+class Direct:
+    """One kernel for each value and each of its images."""
 
-    value: float
-    rule: str
-    cautions: tuple[str, ...] = ()
+    s: Floats
+    share: Floats
+    width: float
+    kernel: Kernel
+    seen: list[Reflection]
+    low: float
+
+    def heights(self, x: Floats) -> Floats:
+        """The density at points inside the support."""
+        return self._summed(kernel_matrix, x)
+
+    def areas(self, x: Floats) -> Floats:
+        """The share of the density below them."""
+        low = max(self.low, float(self.s.min()) - 2 * self.kernel.reach * self.width)
+        return np.minimum(self._summed(kernel_areas, x, low), 1.0)
+
+    def _summed(self, rows: Callable[..., Floats], x: Floats, *low: float) -> Floats:
+        parts = np.array_split(x, max(1, math.ceil(len(x) * len(self.s) / _KERNELS)))
+        each = (rows(part, self.s, self.width, self.seen, self.kernel, *low) for part in parts)
+        return np.concatenate([(part * self.share).sum(1) for part in each])
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
-    """Values with their weights, if any, and the number of rows that they are worth."""
+class Gridded:
+    """The density on even nodes, straight between them; its area by trapezoids is 1."""
 
-    x: NDArray[Any]
-    weight: Any
-    ends: tuple[float, float]
-    rows: float
-    name: str = "x"
+    x: Floats
+    y: Floats
 
-    @property
-    def span(self) -> float:
-        """From the least value to the greatest."""
-        return self.ends[1] - self.ends[0]
+    def heights(self, x: Floats) -> Floats:
+        """The density at points inside the support."""
+        return np.interp(x, self.x, self.y, left=0.0, right=0.0)
 
-    @property
-    def size(self) -> float:
-        """The greatest distance from 0."""
-        return max(map(abs, self.ends))
+    def areas(self, x: Floats) -> Floats:
+        """The share of the density below them."""
+        return np.interp(x, self.x, self._below)
 
-    @property
-    def few(self) -> bool:
-        """Whether kernels can be summed one by one."""
-        return len(self.x) <= FEW
-
-    def cells(self, grid: Grid) -> tuple[Floats, Floats]:
-        """Increasing values with their shares: each of a few, else those of the grid."""
-        if not self.few:
-            return grid.nodes, grid.share
-        order = np.argsort(self.x, kind="stable")
-        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
-        return self.x[order].astype(np.float64), weight / weight.sum()
-
-    def grid(self, support: Support, room: float, cells: int = _CELLS) -> Grid:
-        """On a grid over the support, or as far beyond the values as there is to be room."""
-        low, high = (
-            edge if math.isfinite(edge) else end
-            for edge, end in zip(support, (self.ends[0] - room, self.ends[1] + room), strict=True)
-        )
-        return binned(self.x, self.weight, low, high, cells)
+    @cached_property
+    def _below(self) -> Floats:
+        below = np.concatenate(([0.0], (self.y[1:] + self.y[:-1]).cumsum()))
+        shares: Floats = below / below[-1]
+        return shares
 
 
-def given_width(v: Values, width: float, support: Support) -> tuple[Width, Grid]:
-    """The bandwidth that was asked for, and the values on a grid that is fine enough for it."""
-    if width > support[1] - support[0]:
-        raise BadInput(
-            f"bandwidth={width:g} is wider than the support from {support[0]:g} to {support[1]:g}; "
-            f"pass a smaller one"
-        )
-    room = _room(v, width)
-    grid = v.grid(support, room)
-    if not v.few and width < _SPAN * grid.step:
-        grid = v.grid(support, room, _MOST_CELLS)
-    return Width(width, "given"), _fine_enough(v, width, grid)
+Sums: TypeAlias = Direct | Gridded
 
 
-def found_width(v: Values, rule: Rule, support: Support, least: float) -> tuple[Width, Grid]:
-    """The bandwidth by a rule, and the values on a grid that is fine enough for it."""
-    if v.span <= max(1e-100, _DIGITS * v.size):
-        if not least:
-            raise BadInput(_all_equal(v))
-        width, grid = given_width(v, least, support)
-        return width._replace(rule=rule), grid
-    room = _room(v, 0.0)
-    grid = v.grid(support, room)
-    width = _by_rule(v, rule, grid)
-    if not v.few and width.value < _SPAN * grid.step:
-        grid = v.grid(support, room, _MOST_CELLS)
-        width = _by_rule(v, rule, grid)
-    width = width._replace(value=max(width.value, least))
-    return width, _fine_enough(v, width.value, grid)
+def smoothed(grid: Grid, width: float, kernel: Kernel, open_ends: tuple[bool, bool]) -> Gridded:
+    """The density of binned values, mirrored at the ends of the grid; open ends are first given room."""
+    from scipy.fft import irfft, rfft
 
-
-def _by_rule(v: Values, rule: Rule, grid: Grid) -> Width:
-    s, share = v.cells(grid)
-    if rule == "scott":
-        return Width(scott(s, share, v.rows), rule)
-    thumb = silverman(s, share, v.rows)
-    if rule == "silverman":
-        return Width(thumb, rule)
-    if rule == "isj":
-        found = improved_sheather_jones(grid.spectrum(), v.rows)
-    else:
-        widest = 2 * scott(s, share, v.rows) / grid.length
-        found = cross_validation(grid.spectrum(), v.rows, widest) if v.rows > 1 else None
-    if found is None:
-        why = f"{v.name} gives no bandwidth by the rule {rule}; it is Silverman's instead"
-        return Width(thumb, "silverman", (why,))
-    return Width(found * grid.length, rule)
-
-
-def _all_equal(v: Values) -> str:
-    low, high = v.ends
-    if low == high:
-        return (
-            f"{v.name} is {low:g} in every row, and a rule needs values that differ; "
-            f"pass bandwidth= as a number"
-        )
-    return f"{v.name} from {low!r} to {high!r} differs in its last digits only; shift or scale it"
-
-
-def _room(v: Values, least: float) -> float:
-    if v.span > 1e100:
-        raise BadInput(f"{v.name} from {v.ends[0]:g} to {v.ends[1]:g} is too wide; scale it down")
-    return max(v.span / 2, least)
-
-
-def _fine_enough(v: Values, width: float, grid: Grid) -> Grid:
-    if width > _DIGITS * v.size and (v.few or width >= 4 * grid.step):
-        return grid
-    raise BadInput(
-        f"the bandwidth {width:.3g} is too narrow for {v.name} from {v.ends[0]:g} to {v.ends[1]:g}; "
-        f"pass a larger bandwidth=, or leave out values that lie far away"
+    times = 2 ** max(0, math.floor(math.log2(width / (_FINE * grid.step))))
+    coarse = grid.thinned(times)
+    room = math.ceil(kernel.reach * width / coarse.step) + 1
+    first, last = np.flatnonzero(coarse.share)[[0, -1]]
+    before, after = room - first, room - (len(coarse.share) - 1 - last)
+    coarse = coarse.padded(
+        max(0, before) if open_ends[0] else 0, max(0, after) if open_ends[1] else 0
     )
+    around = coarse.mirrored()
+    weights = _wrapped(kernel, coarse.step / width, room, len(around))
+    y = irfft(rfft(around) * rfft(weights), len(around))[: len(coarse.share)] / coarse.step
+    return Gridded(coarse.nodes, np.maximum(y, 0.0))
+
+
+def _wrapped(kernel: Kernel, step: float, room: int, around: int) -> Floats:
+    """The kernel's area around each node, wrapped around the circle."""
+    edges = kernel.below(-(np.arange(room + 2, dtype=np.float64) - 0.5) * step)
+    side = edges[:-1] - edges[1:]
+    at = np.arange(-room, room + 1)
+    around_it: Floats = np.bincount(
+        at % around, np.concatenate((side[:0:-1], side)), minlength=around
+    ).astype(np.float64)
+    return around_it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,19 +218,19 @@ class Density:
         0.508
         """
         shape = kernel_named(kernel)
-        check_options(bandwidth, points)
+        _check_options(bandwidth, points)
         if why := t.why_not_ranked:
             raise BadInput(f"no densities of two classes: {why}")
         within = not why_not_unit(t) and t.kind != "score"
         support: Support = (0.0, 1.0) if within else (-math.inf, math.inf)
-        least, s, made = NARROWEST if within else 0.0, unit(t.score, t.kind), []
+        least, s, made = MIN_BANDWIDTH if within else 0.0, unit(t.score, t.kind), []
         totals = (t.negatives, t.positives)
         sides = zip(("negatives", "positives"), (t.neg, t.pos), totals, t.squares, strict=True)
         for word, w, total, squares in sides:
             x, weight, rows = s[w > 0], w[w > 0], total**2 / squares
             ends = float(x[0]), float(x[-1])
             v = Values(x, weight, ends, rows, f"the score of the {word}")
-            made.append(estimated(v, shape, bandwidth, support, points, least=least))
+            made.append(_estimated(v, shape, bandwidth, support, points, least=least))
         return ClassDensities(*made)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> Any:
@@ -313,18 +268,18 @@ def density(
     >>> found([0.2, 0.6]).round(3), round(float(np.trapezoid(found.y, found.x)), 6)
     (array([2.612, 0.998]), 1.0)
     """
-    shape, edges = kernel_named(kernel), edges_of(support)
-    check_options(bandwidth, points)
+    shape, edges = kernel_named(kernel), _edges(support)
+    _check_options(bandwidth, points)
     found = read(None, {"score": {"x": x}, "weight": weight}, missing=missing)
     w = found.weight
-    values, ends = inside(found, edges)
-    found.told()
+    values, ends = _values_within(found, edges)
+    found.all_notes()
     rows = float(len(values)) if w is None else float(w.sum()) ** 2 / float((w * w).sum())
     v = Values(values, w, ends, rows)
-    return estimated(v, shape, bandwidth, edges, points, dropped=found.dropped)
+    return _estimated(v, shape, bandwidth, edges, points, dropped=found.dropped)
 
 
-def estimated(
+def _estimated(
     v: Values,
     kernel: Kernel,
     bandwidth: Rule | float,
@@ -335,15 +290,12 @@ def estimated(
     dropped: int = 0,
 ) -> Density:
     """The density of checked values; no rule makes the bandwidth smaller than `least`."""
-    if isinstance(bandwidth, str):
-        width, grid = found_width(v, bandwidth, support, least)
-    else:
-        width, grid = given_width(v, float(bandwidth), support)
+    width, grid = bandwidth_on_grid(v, bandwidth, support, least)
     h, (low, high) = width.value, support
     sums: Sums
-    if v.few:
+    if v.direct:
         s, share = v.cells(grid)
-        sums = Direct(s, share, h, kernel, images(support, kernel.reach * h), low)
+        sums = Direct(s, share, h, kernel, reflections(support, kernel.reach * h), low)
     else:
         sums = smoothed(grid, h, kernel, (math.isinf(low), math.isinf(high)))
     room = min(kernel.reach, _FADED) * h

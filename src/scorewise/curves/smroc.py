@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.curves.thresholds import Curve, Roc, lowest, sums
+from scorewise.curves.thresholds import Curve, Roc, cumulative, cumulative_above, lowest_scores
 from scorewise.inference.smroc import by_chance
+from scorewise.statistics.smroc import TOLERANCE, cell_climbs, first_high
 from scorewise.tallies import Confusion, Tally
-from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.confusion import threshold_on_scale
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import HAIR, cell_climbs, first_high
-from scorewise.tallies.sorting import add_runs, quantile_cells
+from scorewise.tallies.runs import add_runs, quantile_cells
 
 
 def chance_roc(t: Tally, midpoint: float) -> Roc:
@@ -32,7 +32,7 @@ def smooth_roc(t: Tally, midpoint: float) -> Roc:
     (array([0.   , 0.015, 0.108, 0.293, 0.444, 0.691, 1.   ]),
      array([0.   , 0.344, 0.598, 0.743, 0.928, 1.   , 1.   ]))
     """
-    return Roc.walk(*cell_climbs(t, midpoint), unit(lowest(t), t.kind))
+    return Roc.walk(*cell_climbs(t, midpoint), unit(lowest_scores(t), t.kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Sensitivity:
 
     def at(self, midpoint: float) -> float:
         """The area for one midpoint."""
-        return float(self.area[np.searchsorted(self.midpoint, midpoint - HAIR)])
+        return float(self.area[np.searchsorted(self.midpoint, midpoint - TOLERANCE)])
 
 
 def sensitivity(t: Tally) -> Sensitivity:
@@ -99,19 +99,13 @@ def sensitivity(t: Tally) -> Sensitivity:
     s, neg, pos = unit(t.score, t.kind), t.neg.astype(np.float64), t.pos.astype(np.float64)
     high_climb, high_run = pos * s + neg * (1 - s), pos * (1 - s) + neg * s
     low_climb, low_run = high_run, high_climb
-    above, below = _from_top(high_climb), sums(low_run)
-    upper = _from_top(high_run * (above[1:] + high_climb / 2))
-    lower = sums(low_climb * (below[:-1] + low_run / 2))
-    height, width = above + sums(low_climb), _from_top(high_run) + below
+    above, below = cumulative_above(high_climb), cumulative(low_run)
+    upper = cumulative_above(high_run * (above[1:] + high_climb / 2))
+    lower = cumulative(low_climb * (below[:-1] + low_run / 2))
+    height, width = above + cumulative(low_climb), cumulative_above(high_run) + below
     with np.errstate(divide="ignore", invalid="ignore"):
         area = np.minimum((upper + lower + above * below) / (height * width), 1.0)
     return Sensitivity(np.append(s, np.inf), area)
-
-
-def _from_top(parts: Floats) -> Floats:
-    """Sums of what lies above each boundary of cells."""
-    found: Floats = sums(parts[::-1])[::-1]
-    return found
 
 
 class Part(NamedTuple):
@@ -199,7 +193,7 @@ def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Conf
     [[[2, 0], [1, 2]], [[1, 0], [0, 0]]]
     """
     s = unit(t.score, t.kind)
-    high, called = s >= midpoint - HAIR, t.score >= on_their_scale(t, threshold)
+    high, called = s >= midpoint - TOLERANCE, t.score >= threshold_on_scale(t, threshold)
     names = t.origin.negative, t.origin.positive
     made = []
     for right in (True, False):

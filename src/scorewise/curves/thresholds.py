@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.curves.hull import pool, whole_curve
+from scorewise.checks import check
+from scorewise.curves.hull import pav_blocks
 from scorewise.inference.resampling import bootstrap_cells, few_cells
-from scorewise.inference.scales import effective, z
+from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import run_shares
 from scorewise.inference.tables import Formula
+from scorewise.statistics.formulas import DECISIONS, value_at_cuts
+from scorewise.statistics.smroc import Midpoint, climbs, midpoints
 from scorewise.tallies import Tally
-from scorewise.tallies.confusion import Cut, on_their_scale
-from scorewise.tallies.formulas import DECISIONS
+from scorewise.tallies.confusion import Cut, threshold_on_scale
 from scorewise.tallies.losses import expit, unit
-from scorewise.tallies.smroc import Midpoint, climbs, midpoints
 from scorewise.tallies.sorting import Numbers
 
 Steps = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
-POINTS = 101
+_BAND_X = np.linspace(0.0, 1.0, 101)  # where bands are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,7 @@ class Thresholds:
 
     def value(self, formula: Formula) -> Floats:
         """A formula of tp, fp, fn, tn at every threshold; NaN where it is undefined."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cells = (x.astype(np.float64) for x in (self.tp, self.fp, self.fn, self.tn))
-            return np.asarray(formula(*cells), np.float64)
+        return value_at_cuts(formula, (self.tp, self.fp, self.fn, self.tn))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class Roc(Curve):
     @staticmethod
     def walk(climb: Numbers, run: Numbers, score: Any) -> Roc:
         """The curve of climbs and runs of cells that are given from the lowest score up."""
-        up, along = sums(climb[::-1]), sums(run[::-1])
+        up, along = cumulative(climb[::-1]), cumulative(run[::-1])
         threshold = np.concatenate(([np.inf], score[::-1].astype(np.float64)))
         with np.errstate(invalid="ignore"):
             return Roc(along / along[-1], up / up[-1], threshold, climb[::-1], run[::-1])
@@ -103,7 +102,7 @@ class Roc(Curve):
 
     def rectangle(self) -> Curve:
         """The curve before scaling, from (0, 0) to (width, height)."""
-        return Curve(sums(self.run), sums(self.climb), self.threshold)
+        return Curve(cumulative(self.run), cumulative(self.climb), self.threshold)
 
     def hull(self) -> Curve:
         """The least concave curve above: what mixing thresholds, or calibration, can reach."""
@@ -120,24 +119,33 @@ class Roc(Curve):
 
     @cached_property
     def _pooled(self) -> Ints:
-        return pool(self.run[::-1], self.climb[::-1])
+        return pav_blocks(self.run[::-1], self.climb[::-1])
 
 
-def sums(parts: Any) -> Any:
-    """What has been added up before each part, and all of them.
+def cumulative(parts: Any) -> Any:
+    """The sums of what comes before each part, and of all.
 
-    >>> sums(np.array([3, 1, 2]))
+    >>> cumulative(np.array([3, 1, 2]))
     array([0, 3, 4, 6])
     """
     return np.concatenate((np.zeros(1, parts.dtype), parts.cumsum()))
 
 
+def cumulative_above(parts: Any) -> Any:
+    """The sums of what comes after each boundary of parts, from the first to the last.
+
+    >>> cumulative_above(np.array([3, 1, 2]))
+    array([6, 3, 2, 0])
+    """
+    return cumulative(parts[::-1])[::-1]
+
+
 def thresholds(t: Tally) -> Thresholds:
     """The table of all thresholds."""
-    above = np.concatenate(([np.inf], lowest(t)[::-1].astype(np.float64)))
-    tp, fp = (sums(w[::-1]) for w in (t.pos, t.neg))
+    above = np.concatenate(([np.inf], lowest_scores(t)[::-1].astype(np.float64)))
+    tp, fp = (cumulative(w[::-1]) for w in (t.pos, t.neg))
     # what lies below is added up from below, so that it loses no digits to what lies above
-    fn, tn = (sums(w)[::-1] for w in (t.pos, t.neg))
+    fn, tn = (cumulative(w)[::-1] for w in (t.pos, t.neg))
     return Thresholds(above, tp, fp, fn, tn)
 
 
@@ -148,10 +156,10 @@ def roc(t: Tally) -> Roc:
     >>> curve.x, curve.y, curve.area
     (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]), 0.875)
     """
-    return Roc.walk(t.pos, t.neg, lowest(t))
+    return Roc.walk(t.pos, t.neg, lowest_scores(t))
 
 
-def lowest(t: Tally) -> Any:
+def lowest_scores(t: Tally) -> Any:
     """The score from which on a cell counts as positive: the lowest of its scores."""
     return t.score if t.coarse is None else t.coarse.low.min(0)
 
@@ -170,7 +178,7 @@ def precision_recall(t: Tally) -> Curve:
 
 
 def best_cut(t: Tally, formula: Formula = DECISIONS["youden"]) -> tuple[Cut, float]:
-    """The threshold at which a formula of tp, fp, fn, tn is largest (Youden's J unless said), and it.
+    """The threshold with the largest value of a formula of tp, fp, fn, tn (Youden's J), and that value.
 
     The highest such threshold if there are several. It is the largest value that still gives these
     decisions; the cut says the whole interval.
@@ -188,7 +196,7 @@ def best_cut(t: Tally, formula: Formula = DECISIONS["youden"]) -> tuple[Cut, flo
         t.kind == "logit"
     ):  # whose thresholds are probabilities, none above the score that reaches it
         threshold = float(expit(np.array([score]))[0])
-        while threshold > 0 and on_their_scale(t, threshold) > score:
+        while threshold > 0 and threshold_on_scale(t, threshold) > score:
             threshold = math.nextafter(threshold, 0.0)
     return t.cut(threshold), float(value[best])
 
@@ -203,7 +211,8 @@ def distance(a: Curve, b: Curve) -> float:
     """
     x = np.unique(np.concatenate((a.x, b.x)))
     # upright parts have two heights at one x: from the left and from the right
-    starts, ends = ((heights(a, x, side) - heights(b, x, side)) for side in ("right", "left"))
+    starts = heights(a, x, "right") - heights(b, x, "right")
+    ends = heights(a, x, "left") - heights(b, x, "left")
     left, right, step = starts[:-1], ends[1:], np.diff(x)
     size = np.abs(left) + np.abs(right)
     crossing = left * right < 0
@@ -213,18 +222,11 @@ def distance(a: Curve, b: Curve) -> float:
     return float((step * area).sum() / 2)
 
 
-def heights(curve: Curve, x: Floats, side: str) -> Floats:
+def heights(curve: Curve, x: Floats, side: Literal["left", "right"]) -> Floats:
     """The heights of a rising curve at x; on upright parts the top ("right") or the foot ("left")."""
-    if side == "right":
-        at = np.searchsorted(curve.x, x, side="right") - 1
-        last = np.minimum(at + 1, len(curve.x) - 1)
-        return _between(curve, at, last, x)
-    at = np.searchsorted(curve.x, x, side="left")
-    at = np.minimum(at, len(curve.x) - 1)
-    return _between(curve, np.maximum(at - 1, 0), at, x)
-
-
-def _between(curve: Curve, first: np.ndarray, last: np.ndarray, x: Floats) -> Floats:
+    at = np.searchsorted(curve.x, x, side=side)
+    last = np.minimum(at, len(curve.x) - 1)
+    first = at - 1 if side == "right" else np.maximum(last - 1, 0)
     across = curve.x[last] - curve.x[first]
     share = np.where(across > 0, (x - curve.x[first]) / np.where(across > 0, across, 1.0), 0.0)
     exact = np.where(x == curve.x[last], 1.0, share)
@@ -235,7 +237,7 @@ def _between(curve: Curve, first: np.ndarray, last: np.ndarray, x: Floats) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The curve at the places x, and between which heights it lies there.
+    """A curve at the places x, and limits of its height there.
 
     With `simultaneous` the band holds the whole curve with the level's confidence; without, each point.
     """
@@ -257,21 +259,12 @@ def band(
     At each x the spread is that of the replicates. The simultaneous band is as many spreads wide as
     the largest deviation of a replicate, over all x, keeps within at the level (sup-t).
     """
-    x = np.linspace(0.0, 1.0, POINTS)
-    y = np.interp(x, curve.x, curve.y)
-    few = few_cells(t)
-    s = unit(few.score, t.kind)
-
-    def walks(neg: Floats, pos: Floats) -> Floats:
-        return np.array([_heights(x, *steps(s, n, p)) for n, p in zip(neg, pos, strict=True)])
-
-    down, up = _spread(few, walks, level, simultaneous, replicates, seed)
-    low, high = y + down, y + up
+    y = np.interp(_BAND_X, curve.x, curve.y)
+    b = _band(t, y, lambda *cells: _walk(*steps(*cells)), level, simultaneous, replicates, seed)
     # the curve rises, and so may its band
-    low = np.clip(np.maximum.accumulate(np.minimum(low, y)), 0.0, 1.0)
-    high = np.clip(np.minimum.accumulate(np.maximum(high, y)[::-1])[::-1], 0.0, 1.0)
+    low, high = np.maximum.accumulate(b.low), np.minimum.accumulate(b.high[::-1])[::-1]
     low[-1] = 1.0  # where every curve ends
-    return Band(x, y, low, high, level, simultaneous)
+    return replace(b, low=low, high=high)
 
 
 def precision_band(
@@ -284,42 +277,51 @@ def precision_band(
     >>> bool((b.low <= b.y).all() and (b.y <= b.high).all())
     True
     """
-    x = np.linspace(0.0, 1.0, POINTS)
-    few = few_cells(t)
-
-    def precisions(neg: Floats, pos: Floats) -> Floats:
-        return np.array([_precisions(x, n, p) for n, p in zip(neg, pos, strict=True)])
-
-    y = _precisions(x, *(w.astype(np.float64) for w in (t.pooled.neg, t.pooled.pos)))
-    down, up = _spread(few, precisions, level, simultaneous, replicates, seed)
-    low, high = (np.clip(y + way, 0.0, 1.0) for way in (np.minimum(down, 0), np.maximum(up, 0)))
-    return Band(x, y, low, high, level, simultaneous)
+    y = _precisions(t.pooled.score, *(w.astype(np.float64) for w in (t.pooled.neg, t.pooled.pos)))
+    return _band(t, y, _precisions, level, simultaneous, replicates, seed)
 
 
-def _precisions(x: Floats, neg: Floats, pos: Floats) -> Floats:
+def _precisions(s: Any, neg: Floats, pos: Floats) -> Floats:
     """The precision of the highest threshold that reaches each recall."""
     tp, fp = pos[::-1].cumsum(), neg[::-1].cumsum()
-    at = np.minimum(np.searchsorted(tp, x * tp[-1] * (1 - 1e-12)), len(tp) - 1)
+    at = np.minimum(np.searchsorted(tp, _BAND_X * tp[-1] * (1 - 1e-12)), len(tp) - 1)
     # nothing is called positive before the first rows
     return np.asarray(np.where(tp[at] > 0, tp[at] / np.maximum(tp[at] + fp[at], 1e-300), 1.0))
 
 
-def _spread(
-    few: Tally,
-    heights: Callable[[Floats, Floats], Floats],
-    level: float,
-    simultaneous: bool,
-    replicates: int,
-    seed: int,
-) -> Any:
-    """How far below and above a curve its band reaches, by bootstrapped cells."""
-    z(level)  # refuses an invalid level
-    drawn = bootstrap_cells(_with_unseen(few), heights, replicates=replicates, seed=seed)
-    off = drawn - heights(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
-    if simultaneous:
-        rows = effective(few.negatives + few.positives, sum(few.squares))
-        return whole_curve(off, level, 0.25 / rows)
-    return np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+def _band(
+    t: Tally, y: Floats, heights: Callable[[Floats, Floats, Floats], Floats], level: float,
+    simultaneous: bool, replicates: int, seed: int,
+) -> Band:  # fmt: skip
+    """A band around heights of a curve of cells (score, neg, pos), by those of bootstrapped cells."""
+    check(level=level)
+    few = few_cells(t)
+    s = unit(few.score, t.kind)
+
+    def each(neg: Floats, pos: Floats) -> Floats:
+        return np.array([heights(s, n, p) for n, p in zip(neg, pos, strict=True)])
+
+    drawn = bootstrap_cells(_with_next_rows(few), each, replicates=replicates, seed=seed)
+    off = drawn - each(*(w[None].astype(np.float64) for w in (few.neg, few.pos)))
+    rows = effective_size(few.negatives + few.positives, sum(few.squares))
+    down, up = reaches(off, level, 0.25 / rows, simultaneous)
+    low, high = (np.clip(y + way, 0.0, 1.0) for way in (down, up))
+    return Band(_BAND_X.copy(), y, low, high, level, simultaneous)
+
+
+def reaches(off: Floats, level: float, least: float, simultaneous: bool) -> tuple[Floats, Floats]:
+    """How far its replicates reach below and above a curve, at each place or everywhere at once.
+
+    Everywhere (sup-t) each side is so many times its own spread, or the least: near the ends a curve can
+    err to one side only, and a side on which next to no replicate lies would else decide it all.
+    """
+    if not simultaneous:
+        ends = np.quantile(off, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return np.minimum(ends[0], 0.0), np.maximum(ends[1], 0.0)
+    up, down = (np.sqrt((np.maximum(side, 0.0) ** 2).mean(0)) for side in (off, -off))
+    up, down = np.maximum(up, least), np.maximum(down, least)
+    reach = float(np.quantile(np.where(off > 0, off / up, -off / down).max(1), level))
+    return -reach * down, reach * up
 
 
 def roc_steps(s: Floats, neg: Floats, pos: Floats) -> tuple[Floats, Floats]:
@@ -338,13 +340,14 @@ def smooth_steps(m: Midpoint) -> Steps:
     return steps
 
 
-def _heights(x: Floats, climb: Floats, run: Floats) -> Floats:
-    up, along = sums(climb[::-1]), sums(run[::-1])
-    return np.asarray(np.interp(x, along / along[-1], up / up[-1]))
+def _walk(climb: Floats, run: Floats) -> Floats:
+    """The heights, where bands are drawn, of a curve of climbs and runs."""
+    up, along = cumulative(climb[::-1]), cumulative(run[::-1])
+    return np.asarray(np.interp(_BAND_X, along / along[-1], up / up[-1]))
 
 
-def _with_unseen(t: Tally) -> Tally:
-    """The same with one more row of each class, spread over the cells as all rows are.
+def _with_next_rows(t: Tally) -> Tally:
+    """The same with one more row of each class, spread over the cells like all rows.
 
     A resample has no rows where the sample has none; the next row of a class may yet lie there.
     """

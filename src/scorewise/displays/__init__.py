@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from scorewise.displays.answers import AnswersDisplay, RiskCoverageDisplay
-from scorewise.displays.classes import (
+from scorewise.displays.canvas import Overview
+from scorewise.displays.curves import (
     ClassPrecisionRecallDisplay,
-    ClassReliabilityDisplay,
     ClassRocDisplay,
-)
-from scorewise.displays.decisions import (
-    ConfusionDisplay,
     CostCurveDisplay,
-    DecisionCurveDisplay,
     GainDisplay,
     LiftDisplay,
     PrecisionRecallDisplay,
-    ThresholdDisplay,
+    RiskCoverageDisplay,
+    RocDisplay,
 )
-from scorewise.displays.forest import ForestDisplay
+from scorewise.displays.decisions import ConfusionDisplay, DecisionCurveDisplay, ThresholdDisplay
+from scorewise.displays.forest import AnswersDisplay, ForestDisplay
 from scorewise.displays.models import ConfidenceDisplay, PosteriorDisplay
-from scorewise.displays.overview import Overview
 from scorewise.displays.raters import (
     AgreementDisplay,
     CoefficientsDisplay,
     OpinionsDisplay,
     PairsDisplay,
 )
-from scorewise.displays.reliability import RecalibrationDisplay, ReliabilityDisplay
-from scorewise.displays.roc import (
-    HullDisplay,
-    MidpointDisplay,
-    RocDisplay,
-    SensitivityDisplay,
-    SmRocDisplay,
+from scorewise.displays.reliability import (
+    ClassReliabilityDisplay,
+    RecalibrationDisplay,
+    ReliabilityDisplay,
 )
 from scorewise.displays.samples import DensityDisplay, DriftDisplay, SuspectsDisplay
+from scorewise.displays.smroc import HullDisplay, MidpointDisplay, SensitivityDisplay, SmRocDisplay
 
 __all__ = [
     "AgreementDisplay", "AnswersDisplay", "ClassPrecisionRecallDisplay", "ClassReliabilityDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from math import isfinite
 from textwrap import fill
@@ -12,20 +12,24 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import one_of
-from scorewise.colours import COLOURS, GREY
+from scorewise.colours import GREY, colour_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
+from scorewise.registry import unknown
+from scorewise.statistics.smroc import Rule
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.smroc import Rule
 
 # colours are told apart by colour-blind readers, dashes by those who print in grey
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2)))
+MARKERS = "osD^v<>"
 CURVE, CHANCE = "scorewise curve", "scorewise chance"  # how a plot knows what is on it already
 ROC_AXES = ("false positive rate", "true positive rate")
 SMROC_AXES = ("share of all runs", "share of all climbs")
 UNIT = (-0.02, 1.02)  # an axis from 0 to 1 with a margin
 EQUAL: dict[str, Any] = {"aspect": "equal", "adjustable": "box"}  # axes of one scale
 _LEGEND_WIDTH = 48  # characters of a line
+SIDE = 4.4  # inches of a panel of several
+WIDE = ("differences", "groups")  # pictures that are no squares
 _NUMBERED = 20  # rows of a table up to which the numbers are written into the cells
 
 BandName: TypeAlias = Literal["pointwise", "simultaneous"]
@@ -45,7 +49,7 @@ class Display:
     @classmethod
     def _plotted(cls, *data: Any, ax: Any = None, **options: Any) -> Self:
         """Make a display of data and plot it; options that the class does not take go to `plot`."""
-        drawn: Self = cls(*data, **taken(cls, options)).plot(ax=ax, **options)
+        drawn: Self = cls(*data, **take_options(cls, options)).plot(ax=ax, **options)
         return drawn
 
     def _axes(self, ax: Any, size: Sides, wanted: int = 1, rows: int = 1) -> Any:
@@ -82,7 +86,7 @@ class PredictionDisplay(Display):
         The options are those of `Tally.of` (of several classes: `ClassTally.of`) and of `from_tally`.
         """
         of = cls.tally_type.of
-        return cls.from_tally(of(y, s, **taken(of, options)), ax=ax, **options)
+        return cls.from_tally(of(y, s, **take_options(of, options)), ax=ax, **options)
 
     @classmethod
     def from_tally(cls, t: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -90,11 +94,11 @@ class PredictionDisplay(Display):
         return cls._plotted(t, ax=ax, **options)
 
 
-def taken(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+def take_options(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Take out of the options those that a function or class has parameters for.
 
     >>> options = {"seed": 1, "color": "k"}
-    >>> taken(lambda level=0.95, seed=0: None, options), options
+    >>> take_options(lambda level=0.95, seed=0: None, options), options
     ({'seed': 1}, {'color': 'k'})
     """
     return {name: options.pop(name) for name in signature(function).parameters if name in options}
@@ -112,9 +116,9 @@ def pyplot() -> Any:
 # Curves, bands and tables
 
 
-def look(n: int) -> dict[str, Any]:
+def series_style(n: int) -> dict[str, Any]:
     """Colour and dash of the n-th curve of a plot."""
-    return {"color": COLOURS[n % len(COLOURS)], "ls": DASHES[n % len(DASHES)]}
+    return {"color": colour_of(n), "ls": DASHES[n % len(DASHES)]}
 
 
 def styled(look: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
@@ -130,11 +134,11 @@ def curve(
     ax: Any, x: Any, y: Any, label: str | None, line: dict[str, Any] | None = None, **own: Any
 ) -> Any:
     """Draw the next curve of the axes; over its `own` look goes the `line` of the user."""
-    first = look(len(drawn(ax, CURVE))) | {"gid": CURVE, "lw": 1.8, "label": label}
+    first = series_style(len(marked_lines(ax, CURVE))) | {"gid": CURVE, "lw": 1.8, "label": label}
     return ax.plot(x, y, **styled(first | own, line or {}))[0]
 
 
-def drawn(ax: Any, gid: str) -> list[Any]:
+def marked_lines(ax: Any, gid: str) -> list[Any]:
     """The lines on the axes that are marked as CURVE or as CHANCE."""
     return [line for line in ax.get_lines() if line.get_gid() == gid]
 
@@ -228,7 +232,7 @@ def unit_square(
     ax: Any, words: tuple[str, str], where: str, sides: Sides = (1.0, 1.0), *, chance: bool = True
 ) -> None:
     """A square from (0, 0) to (1, 1), or another rectangle, with its diagonal, which may be chance."""
-    if not drawn(ax, CHANCE):
+    if not marked_lines(ax, CHANCE):
         far = [x if isfinite(x) else 0.0 for x in ax.dataLim.max]  # infinite where nothing is drawn
         right, top = max(sides[0], far[0]), max(sides[1], far[1])
         ax.set(xlim=(-0.02 * right, 1.02 * right), ylim=(-0.02 * top, 1.02 * top))
@@ -274,3 +278,69 @@ def class_names(t: Tally) -> list[str]:
     """
     labels = {"negatives": t.origin.negative, "positives": t.origin.positive}
     return [f"{word} ({label})" if label else word for word, label in labels.items()]
+
+
+# Several pictures in one figure.
+
+
+def draw(pictures: Any, kind: Any, ax: Any, options: dict[str, Any]) -> Any:
+    """Draw the picture that is named, or those that people expect, in one figure."""
+    if kind is not None and not isinstance(kind, str):
+        kind, ax = None, kind
+    first = [kind] if kind is not None else list(pictures.first)
+    if kind is not None and kind not in pictures.kinds:
+        raise BadInput(unknown(kind, pictures.kinds, "picture"))
+    if len(first) == 1:
+        return pictures.kinds[first[0]](ax=ax, **options)
+    return Overview({name: pictures.kinds[name] for name in first}).plot(ax=ax, **options)
+
+
+class Overview(Display):
+    """Pictures beside one another.
+
+    After `plot`: `displays_` by name; of what cannot be drawn, the reason.
+    """
+
+    def __init__(self, pictures: Mapping[str, Callable[..., Any]]) -> None:
+        self.pictures = dict(pictures)
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw a panel for each; of given axes, as many of them as there are."""
+        figure = None
+        if ax is None:
+            figure, ax = self._grid()
+        axes = self._axes(ax, (0, 0), len(self.pictures))
+        self.figure_ = figure or self.figure_
+        self.displays_: dict[str, Any] = {}
+        for one, (name, picture) in zip(axes, self.pictures.items(), strict=False):
+            try:
+                self.displays_[name] = picture(ax=one, **options)
+            except BadInput as why:
+                self.displays_[name] = str(why)
+                look = {"ha": "center", "va": "center", "transform": one.transAxes}
+                one.text(0.5, 0.5, literal(fill(str(why), 36)), color=GREY, **look)
+                one.set_axis_off()
+            if one.get_aspect() == "auto" and name not in WIDE:
+                one.set_box_aspect(1)  # as high as the others
+        return self
+
+    def _grid(self) -> tuple[Any, list[Any]]:
+        """A figure of rows of squares; what is wide has the rest of the last row."""
+        wide = [name for name in self.pictures if name in WIDE]
+        squares = len(self.pictures) - len(wide)
+        columns = 2 if squares == 4 and not wide else min(squares, 3) or 2
+        rows = [[1.0] * min(columns, squares - at) for at in range(0, squares, columns)]
+        if wide:
+            if not rows or len(rows[-1]) == columns:
+                rows.append([])
+            rows[-1] += [(columns - len(rows[-1])) / len(wide)] * len(wide)
+        size = (SIDE * columns, SIDE * len(rows))
+        figure = pyplot().figure(figsize=size, layout="constrained")
+        parts = figure.subfigures(len(rows), 1, squeeze=False)[:, 0]
+        axes = []
+        for part, row in zip(parts, rows, strict=True):
+            row = row if wide or len(row) == columns else [*row, columns - len(row)]
+            axes += list(part.subplots(1, len(row), width_ratios=row, squeeze=False)[0])
+        for extra in axes[len(self.pictures) :]:
+            extra.remove()
+        return figure, axes[: len(self.pictures)]

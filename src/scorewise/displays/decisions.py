@@ -1,75 +1,21 @@
-"""What thresholds decide, and what that is worth: precision and recall, decision curves, gain, lift."""
+"""What thresholds decide, and what that is worth: confusion, rates over cuts, decision curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from scorewise.colours import GREY
-from scorewise.columns.classes import is_wide
-from scorewise.curves.operating import (
-    cost_curve,
-    decision_curve,
-    gain,
-    lift,
-    net_benefit_difference,
-)
-from scorewise.curves.thresholds import Curve, precision_band, precision_recall
+from scorewise.columns.sources import is_wide
+from scorewise.curves.benefit import decision_curve, net_benefit_difference
 from scorewise.displays import canvas
-from scorewise.displays.canvas import CHANCE, UNIT, BandName
+from scorewise.displays.canvas import CHANCE, UNIT
 from scorewise.errors import BadInput
-from scorewise.estimate import number
 from scorewise.inference.shares import wilson
-from scorewise.measures import average_precision
 from scorewise.tallies import ClassTally, Confusion, Tally
 
-SHARED = 6  # classes up to which cells also have shares
-PR_AXES = ("recall", "precision")
-
-
-class PrecisionRecallDisplay(canvas.PredictionDisplay):
-    """The precision-recall curve of a tally, its average precision with the interval in the legend.
-
-    The dotted line is the prevalence, which scores without meaning get at every recall. After `plot`:
-    `line_`, `chance_` (None where another curve of the axes has brought it), and `band_`, None unless
-    asked for.
-    """
-
-    def __init__(
-        self, t: Tally, name: str | None = None, *, level: float = 0.95, seed: int = 0
-    ) -> None:
-        if not t.positives:
-            raise BadInput(f"no precision-recall curve: {t.why_not_ranked}")
-        self.tally, self.name, self.level, self.seed = t, name, level, seed
-        self.curve = precision_recall(t)
-        self.area = average_precision(t, level=level)
-
-    def plot(self, ax: Any = None, *, band: BandName | None = None, **line: Any) -> Self:
-        """Draw the curve, and if asked a "pointwise" or "simultaneous" band.
-
-        `line` goes to matplotlib's `plot`, such as `color="k"`.
-        """
-        (ax,) = self._axes(ax, (5.2, 5.2))
-        c, label = self.curve, self._named(f"AP {self.area}")
-        # no threshold lies between two points: the precision of a recall is that of the next one
-        self.line_ = canvas.curve(ax, c.x, c.y, label, line, drawstyle="steps-pre")
-        self.band_ = self.chance_ = None
-        if band is not None:
-            find = partial(precision_band, self.tally, level=self.level, seed=self.seed)
-            self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
-        share = self.area.baseline
-        if share is not None and not any(
-            np.isclose(old.get_ydata()[0], share) for old in canvas.drawn(ax, CHANCE)
-        ):
-            label = f"no skill: prevalence {number(share)}"
-            self.chance_ = canvas.dotted(ax, [0, 1], [share, share], label, zorder=1, gid=CHANCE)
-        low = share is not None and share < 0.4
-        ax.set(xlim=UNIT, ylim=UNIT, **canvas.EQUAL)
-        canvas.frame(ax, *PR_AXES, "upper right" if low and self.area.value < 0.6 else "lower left")
-        return self
+MAX_WITH_SHARES = 6  # classes up to which cells also have shares
 
 
 class ConfusionDisplay(canvas.PredictionDisplay):
@@ -94,7 +40,7 @@ class ConfusionDisplay(canvas.PredictionDisplay):
         """Draw labels `y` and scores `s`: one a row, cut at the `threshold`, or one for each class."""
         if is_wide(s):
             return super().from_predictions(y, s, ax=ax, **options)
-        t = Tally.of(y, s, **canvas.taken(Tally.of, options))
+        t = Tally.of(y, s, **canvas.take_options(Tally.of, options))
         return cls.from_tally(t, ax=ax, threshold=threshold, **options)
 
     @classmethod
@@ -109,7 +55,7 @@ class ConfusionDisplay(canvas.PredictionDisplay):
         """Draw the table."""
         c = self.confusion
         names = [canvas.literal(name) for name in c.classes]
-        few = len(names) <= SHARED
+        few = len(names) <= MAX_WITH_SHARES
         side = min(4.4 if few else 2.5 + 0.42 * len(names), 12.0)
         (ax,) = self._axes(ax, (side, side))
         weight = c.weight.astype(np.float64)
@@ -172,11 +118,14 @@ class ThresholdDisplay(canvas.Display):
         looks = {"guaranteed": "-", "plain": "--"}
         self.cuts_ = {
             c.name: ax.axvline(
-                c.cut.threshold, color=canvas.ink(ax), lw=1.2, ls=looks[c.name],
+                c.cut.threshold,
+                color=canvas.ink(ax),
+                lw=1.2,
+                ls=looks[c.name],
                 label=f"{c.name} cut {c.cut.threshold:.4g}",
             )
             for c in self.doc.cuts
-        }  # fmt: skip
+        }
         if self.doc.reject is not None:
             low, high = self.doc.reject.low, self.doc.reject.high
             label = f"review from {low:.4g} to {high:.4g}"
@@ -209,18 +158,18 @@ class DecisionCurveDisplay(canvas.PredictionDisplay):
         **options: Any,
     ) -> Self:
         """Draw the paired difference of two models; the options are those of `net_benefit_difference`."""
-        made = cls.__new__(cls)
-        made.name, made.difference = name, True
-        given = canvas.taken(net_benefit_difference, options)
-        made.curve = net_benefit_difference(y, first, second, **given)
-        drawn: Self = made.plot(ax=ax, **options)
+        display = cls.__new__(cls)
+        display.name, display.difference = name, True
+        curve_options = canvas.take_options(net_benefit_difference, options)
+        display.curve = net_benefit_difference(y, first, second, **curve_options)
+        drawn: Self = display.plot(ax=ax, **options)
         return drawn
 
     def plot(self, ax: Any = None, *, band: bool = True, **line: Any) -> Self:
         """Draw the curve, with its pointwise band unless band=False; `line` goes to matplotlib's `plot`."""
         (ax,) = self._axes(ax, (6.4, 4.4))
         c = self.curve
-        first = not canvas.drawn(ax, CHANCE)
+        first = not canvas.marked_lines(ax, CHANCE)
         label = "difference" if self.difference else "alert by the scores"
         self.line_ = canvas.curve(ax, c.threshold, c.net_benefit, self._named(label), line)
         self.band_ = None
@@ -240,59 +189,3 @@ class DecisionCurveDisplay(canvas.PredictionDisplay):
             high = max(float(c.net_benefit.max()), float(c.treat_all.max()), 0.01)
             ax.set_ylim(-0.15 * high, 1.15 * high)
         return self
-
-
-class _CurveDisplay(canvas.PredictionDisplay):
-    """A curve over all thresholds, by its function, label and size."""
-
-    _of: Callable[[Tally], Curve]
-    _label: str
-    _size = (5.6, 4.2)
-
-    def __init__(self, t: Tally, name: str | None = None) -> None:
-        self.name, self.curve = name, self._of(t)
-
-    def plot(self, ax: Any = None, **line: Any) -> Self:
-        """Draw the curve beside what alerts at random would have."""
-        (ax,) = self._axes(ax, self._size)
-        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named(self._label), line)
-        self._frame(ax)
-        return self
-
-    def _frame(self, ax: Any) -> None:
-        raise NotImplementedError
-
-
-class CostCurveDisplay(_CurveDisplay):
-    """The least expected cost over the share of it that positives make up; after `plot`: `line_`."""
-
-    _of, _label = staticmethod(cost_curve), "the best cut"
-
-    def _frame(self, ax: Any) -> None:
-        if not canvas.drawn(ax, CHANCE):
-            label = "alert nobody, or all"
-            canvas.dotted(ax, [0, 0.5, 1], [0, 0.5, 0], label, gid=CHANCE)
-        words = ("share of the cost that positives make up", "normalised expected cost")
-        canvas.frame(ax, *words, "upper left", xlim=UNIT, ylim=(0, 0.52))
-
-
-class GainDisplay(_CurveDisplay):
-    """The share of positives found over the share of rows with an alert; after `plot`: `line_`."""
-
-    _of, _label, _size = staticmethod(gain), "gain", (5.2, 5.2)
-
-    def _frame(self, ax: Any) -> None:
-        words = ("share of rows with an alert", "share of positives found")
-        canvas.unit_square(ax, words, "lower right")
-
-
-class LiftDisplay(_CurveDisplay):
-    """How many times the prevalence the precision is, over the share of alerts; after `plot`: `line_`."""
-
-    _of, _label = staticmethod(lift), "lift"
-
-    def _frame(self, ax: Any) -> None:
-        if not canvas.drawn(ax, CHANCE):
-            canvas.dotted(ax, [0, 1], [1, 1], "chance", gid=CHANCE)
-        words = ("share of rows with an alert", "lift: precision over prevalence")
-        canvas.frame(ax, *words, "upper right", xlim=UNIT, ylim=(0, None))

@@ -1,36 +1,30 @@
-"""Forest plots: estimates with their intervals below each other, of groups or of differences."""
+"""Estimates with their intervals below each other, of groups or of differences, and of answers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from scorewise.colours import GREY
+from scorewise.colours import GREY, colour_of
 from scorewise.displays import canvas
-from scorewise.displays.canvas import CHANCE
+from scorewise.displays.canvas import CHANCE, MARKERS
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate, decimals, number
-from scorewise.inference.paired import holm
-from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, unknown
+from scorewise.inference.differences import holm
+from scorewise.registry import CLASS_MEASURES, MEASURES, title_of, unknown
 
-MOST = 30  # rows of a plot
-ROOM = 16  # rows of a panel among others
+if TYPE_CHECKING:
+    from scorewise.answering import Answers
+
+MAX_ROWS = 30  # of a plot
+MAX_PANEL_ROWS = 16  # of a panel among others
 LINE = 0.3  # inches for a row
-MARKERS = "osD^v<>"
 # measures whose differences share an axis: those of shares and losses; a slope would dwarf them
-SHARED = (
-    "auroc",
-    "average_precision",
-    "sensitivity",
-    "specificity",
-    "precision",
-    "brier",
-    "log_loss",
-    "ece",
-)
+COMPARED = (
+    "auroc", "average_precision", "sensitivity", "specificity", "precision", "brier", "log_loss", "ece"
+)  # fmt: skip
 
 
 class Bar(NamedTuple):
@@ -81,63 +75,62 @@ class ForestDisplay(canvas.Display):
         calibration slope and O/E the mean over groups (random effects) is below them, and the prediction
         interval of a new one. `title` stands before the name of the measure.
         """
-        by_name = dict(evaluations) if isinstance(evaluations, Mapping) else {"": evaluations}
-        by_name = {"": evaluations} if hasattr(evaluations, "tally") else by_name
+        several = isinstance(evaluations, Mapping) and not hasattr(evaluations, "tally")
+        by_name = dict(evaluations) if several else {"": evaluations}
         if not all(e.groups for e in by_name.values()):
             raise BadInput(
                 "there are no groups to draw; name a column of groups with ", Option("by")
             )
         records = {name: e.groups.record for name, e in by_name.items()}
-        first = next(iter(records.values())).groups[0]
-        there = any(m.name == measure for m in first.measures)
-        totals = {name: e[measure].value for name, e in by_name.items() if there}
-        return cls.from_records(records, totals, measure, most=most, title=title, ax=ax)
+
+        def value(name: str) -> float:
+            return float(by_name[name][measure].value)
+
+        return cls.from_records(records, value, measure, most=most, title=title, ax=ax)
 
     @classmethod
     def from_records(
         cls,
         by_name: Mapping[str, Any],
-        values: Mapping[str, float],
+        value: Callable[[str], float],
         measure: str,
         *,
         most: int | None = None,
         title: str = "",
         ax: Any = None,
     ) -> Self:
-        """Draw a measure of records of groups by model, with lines at these values of all rows."""
+        """Draw a measure of records of groups by model, with lines at the value of each for all rows."""
         records = list(by_name.values())
-        known = [m.name for m in records[0].groups[0].measures]
-        if measure not in known:
-            raise BadInput(unknown(measure, known, "measure of groups"))
-        found = [{g.name: (g, _of(g, measure)) for g in record.groups} for record in records]
-        drawn = [g for g in records[0].groups if found[0][g.name][1].defined]
-        most = most or (MOST if ax is None else max(ROOM // len(found), 1))
+        first = records[0]
+        measures = [m.name for m in first.groups[0].measures]
+        if measure not in measures:
+            raise BadInput(unknown(measure, measures, "measure of groups"))
+        estimates = [{g.name: _estimate(g, measure) for g in record.groups} for record in records]
+        drawn = [g for g in first.groups if estimates[0][g.name].defined]
+        most = most or (MAX_ROWS if ax is None else max(MAX_PANEL_ROWS // len(estimates), 1))
         drawn = sorted(drawn, key=lambda g: (not g.judged, -g.rows))[:most]
-        drawn.sort(key=lambda g: -found[0][g.name][1].value)
+        drawn.sort(key=lambda g: -estimates[0][g.name].value)
         bars = [
-            Bar(f"{g.name} ({g.rows:,})", of[g.name][1], k, not g.judged)
+            Bar(f"{g.name} ({g.rows:,})", of[g.name], k, not g.judged)
             for g in drawn
-            for k, of in enumerate(found)
+            for k, of in enumerate(estimates)
         ]
         for k, record in enumerate(records):
             for r in record.summary:
                 if r.measure == measure and r.value is not None:
                     bars.append(Bar("mean of groups", r.estimate(), k))
-                    bars.append(Bar("a new group", r.new(), k))
-        totals = {(name or "all rows"): (values[name], k) for k, name in enumerate(by_name)}
-        gone = len(records[0].groups) - len(drawn)
-        word = f"the {len(drawn)} largest of {len(records[0].groups):,} groups" if gone else ""
-        names = list(by_name) if len(by_name) > 1 else []
-        titles = {**RATER_MEASURES, **CLASS_MEASURES, **MEASURES}
-        what = titles[measure].title if measure in titles else measure
-        title = f"{title}{what}, by {' / '.join(records[0].by)}"
-        return cls(bars, what=title, lines=totals, series=names, left_out=word).plot(ax=ax)
+                    bars.append(Bar("a new group", r.prediction(), k))
+        totals = {(name or "all rows"): (value(name), k) for k, name in enumerate(by_name)}
+        many, names = len(first.groups), list(by_name) if len(by_name) > 1 else []
+        left = f"the {len(drawn)} largest of {many:,} groups" if len(drawn) < many else ""
+        title = f"{title}{title_of(measure, measure)}, by {' / '.join(first.by)}"
+        return cls(bars, what=title, lines=totals, series=names, left_out=left).plot(ax=ax)
 
     @classmethod
     def from_differences(
         cls,
         comparison: Any,
-        measures: Sequence[str] = SHARED,
+        measures: Sequence[str] = COMPARED,
         *,
         most: int | None = None,
         ax: Any = None,
@@ -147,27 +140,25 @@ class ForestDisplay(canvas.Display):
         Of three and more models, one is better where that holds after Holm's correction too.
         """
         models = list(comparison)
-        known = CLASS_MEASURES if getattr(comparison, "several", False) else MEASURES
+        registry = CLASS_MEASURES if getattr(comparison, "several", False) else MEASURES
         pairs = [(a, b) for i, a in enumerate(models) for b in models[i + 1 :]]
-        bars = []
+        several, bars = len(pairs) > 1, []
         for name in measures:
-            found = [comparison.difference(name, a, b) for a, b in pairs]
-            adjusted = holm([math.nan if e.p is None else e.p for e in found])
-            for (a, b), e, p in zip(pairs, found, adjusted, strict=True):
+            differences = [comparison.difference(name, a, b) for a, b in pairs]
+            adjusted = holm([e.p for e in differences])
+            for (a, b), e, p in zip(pairs, differences, adjusted, strict=True):
                 if e.defined:
-                    title = known[name].title + (f": {a} - {b}" if len(pairs) > 1 else "")
-                    side = e.low > 0 if known[name].better == "high" else e.high < 0
-                    told = e.low > 0 or e.high < 0
-                    if len(pairs) > 1:
-                        told = told and p <= 1 - comparison.settings.level
-                    bars.append(Bar(title, e, models.index(a if side else b), not told))
-        what = f"{pairs[0][0]} less {pairs[0][1]}" if len(pairs) == 1 else "difference"
-        most = most or (MOST if ax is None else ROOM)
-        gone = max(len(bars) - most, 0)
-        word = f"the first {most} of {len(bars)} differences" if gone else ""
+                    title = registry[name].title + (f": {a} - {b}" if several else "")
+                    side = e.low > 0 if registry[name].better == "high" else e.high < 0
+                    apart = e.low > 0 or e.high < 0
+                    apart = apart and (not several or p <= 1 - comparison.settings.level)
+                    bars.append(Bar(title, e, models.index(a if side else b), not apart))
+        what = "difference" if several else f"{pairs[0][0]} less {pairs[0][1]}"
+        most = most or (MAX_ROWS if ax is None else MAX_PANEL_ROWS)
+        left = f"the first {most} of {len(bars)} differences" if len(bars) > most else ""
         zero = {"no difference": (0.0, -1)}
         series = [f"{name} is better" for name in models]
-        return cls(bars[:most], what=what, lines=zero, series=series, left_out=word).plot(ax=ax)
+        return cls(bars[:most], what=what, lines=zero, series=series, left_out=left).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the rows, the first at the top, and write their numbers on the right."""
@@ -176,12 +167,8 @@ class ForestDisplay(canvas.Display):
         self.points_: list[Any] = []
         self.intervals_: list[Any] = []
         self.lines_: dict[str, Any] = {}
-        told = {bar.series for bar in self.bars if not bar.grey}
         for name, (x, k) in self.lines.items():
-            look = {
-                "color": GREY if k < 0 else canvas.look(k)["color"],
-                "ls": ":" if k < 0 else "--",
-            }
+            look = {"color": GREY, "ls": ":"} if k < 0 else {"color": colour_of(k), "ls": "--"}
             label = f"{name} {number(x)}" if k >= 0 else "_line"
             self.lines_[name] = ax.axvline(x, lw=1.2, zorder=1, gid=CHANCE, label=label, **look)
         many = max((sum(b.name == n for b in self.bars) for n in names), default=1)
@@ -190,15 +177,13 @@ class ForestDisplay(canvas.Display):
             y = names.index(bar.name) + 0.6 * (bar.series - (many - 1) / 2) / many * (many > 1)
             at.append(y)
             self._bar(ax, bar, y)
-        for k in sorted(told) if len(self.series) else []:
-            look = {"color": canvas.look(k)["color"], "marker": MARKERS[k % len(MARKERS)]}
+        for k in sorted({bar.series for bar in self.bars if not bar.grey}) if self.series else []:
+            look = {"color": colour_of(k), "marker": MARKERS[k % len(MARKERS)]}
             ax.plot([], [], ls="-", ms=5.5, lw=1.8, label=self.series[k], **look)
         if any(bar.grey for bar in self.bars):
-            word = (
-                "not told apart" if self.series and self.lines_.keys() == {"no difference"} else ""
-            )
-            word = word or "too few rows to judge"
-            ax.plot([], [], "o-", color=GREY, ms=5.5, lw=1.2, label=word)
+            differences = self.series and self.lines_.keys() == {"no difference"}
+            label = "not told apart" if differences else "too few rows to judge"
+            ax.plot([], [], "o-", color=GREY, ms=5.5, lw=1.2, label=label)
         ax.set_yticks(range(len(names)), [canvas.literal(name) for name in names])
         ax.locator_params(axis="x", nbins=6)
         canvas.frame(ax, self.what, "", "above", 2, ylim=(len(names) - 0.4, -0.6))
@@ -211,7 +196,7 @@ class ForestDisplay(canvas.Display):
         e = bar.estimate
         if not e.defined:
             return
-        colour = GREY if bar.grey else canvas.look(bar.series)["color"]
+        colour = GREY if bar.grey else colour_of(bar.series)
         if np.isfinite([e.low, e.high]).all():
             look = {"color": colour, "lw": 1.2 if bar.grey else 1.8, "zorder": 3}
             self.intervals_ += ax.plot([e.low, e.high], [y, y], **look)
@@ -220,10 +205,10 @@ class ForestDisplay(canvas.Display):
 
     def _numbers(self, ax: Any, at: Sequence[float]) -> None:
         """Value and interval of each row, on the right."""
-        beside = ax.secondary_yaxis("right")
-        beside.set_yticks(at, [_text(bar.estimate) for bar in self.bars])
-        beside.tick_params(length=0, labelsize="small")
-        beside.spines["right"].set_visible(False)
+        right = ax.secondary_yaxis("right")
+        right.set_yticks(at, [_text(bar.estimate) for bar in self.bars])
+        right.tick_params(length=0, labelsize="small")
+        right.spines["right"].set_visible(False)
 
 
 def _text(e: Estimate) -> str:
@@ -236,7 +221,103 @@ def _text(e: Estimate) -> str:
     return f"{value} [{low}, {high}]" if np.isfinite(e.low) else value
 
 
-def _of(group: Any, measure: str) -> Estimate:
+def _estimate(group: Any, measure: str) -> Estimate:
     m = next(m for m in group.measures if m.name == measure)
     value, low, high = (np.nan if x is None else x for x in (m.value, m.low, m.high))
     return Estimate(value, low, high, why=m.why)
+
+
+GROUP_LINE = 0.26  # inches for a group and confidence
+
+
+class AnswersDisplay(canvas.Display):
+    """Answers over the threshold of quality, or group by group.
+
+    `over_tau` draws a measure with its band for each confidence, the tau of the answers as a line;
+    `by_group` the measure of each group with its interval and, of a measure of calibration, what a
+    calibrated confidence would get as a tick. After drawing: `lines_` and `bands_`, or `points_` and
+    `expected_`, by the name of the confidence.
+    """
+
+    lines_: dict[str, Any]
+    bands_: dict[str, Any]
+    points_: dict[str, Any]
+    expected_: dict[str, Any]
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+        self._level = canvas.percent(answers.settings.level)
+
+    @classmethod
+    def over_tau(cls, answers: Answers, measure: str = "ece", *, ax: Any = None) -> Self:
+        """Draw a measure over the threshold above which an answer is correct."""
+        self = cls(answers)
+        (ax,) = self._axes(ax, (6.0, 4.2))
+        self.lines_, self.bands_ = {}, {}
+        for name, judged in answers.items():
+            c = judged.curve(measure)
+            points = [c.tau, c.value, c.low, c.high]
+            look: dict[str, Any] = {"marker": ".", "ms": 5}
+            if c.exact:  # the last value holds up to 1
+                look, ends = {"drawstyle": "steps-post"}, (1.0, c.value[-1], c.low[-1], c.high[-1])
+                points = [np.append(x, end) for x, end in zip(points, ends, strict=True)]
+            x, value, low, high = points
+            line = canvas.curve(ax, x, value, f"{name}, {self._level} band", **look)
+            step, self.lines_[name] = "post" if c.exact else None, line
+            self.bands_[name] = canvas.shade(ax, x, low, high, line.get_color(), step=step)
+        tau = answers.settings.tau
+        ax.axvline(tau, color=GREY, ls=":", lw=1, gid=CHANCE, label=f"tau {tau:g}")
+        words = ("tau: correct is a quality above", _title(measure))
+        columns = min(3, len(self.lines_) + 1) if sum(map(len, self.lines_)) < 20 else 1
+        canvas.frame(ax, *words, "above", columns, xlim=(0, 1))
+        return self
+
+    @classmethod
+    def by_group(cls, answers: Answers, measure: str = "ece", *, ax: Any = None) -> Self:
+        """Draw a measure of each group with its interval."""
+        self, groups = cls(answers), answers.groups
+        if not groups:
+            raise BadInput(
+                "there are no groups to draw; pass ",
+                Option("by"),
+                " with the columns that make them",
+            )
+        tall = max(2.4, 1.0 + GROUP_LINE * sum(len(part) for part in groups.values()))
+        (ax,) = self._axes(ax, (7.0, min(tall, 60.0)))
+        self.points_, self.expected_ = {}, {}
+        for k, name in enumerate(answers):
+            self._points(ax, measure, name, k)
+        keys = [canvas.literal(key) for key in groups]
+        ax.set_yticks(range(len(keys)), keys, fontsize="small")
+        if self.expected_:
+            ax.set_xlim(left=0)
+        elif ax.get_xlim()[0] < 0:
+            ax.axvline(0, color=GREY, ls=":", lw=1, gid=CHANCE)
+        canvas.frame(ax, _title(measure), "", "above", ylim=(len(keys) - 0.4, -0.6))
+        return self
+
+    def _points(self, ax: Any, measure: str, name: str, k: int) -> None:
+        """The points of the k-th confidence, beside those of the others."""
+        many = len(self.answers)
+        shift = 0.6 * (k - (many - 1) / 2) / many
+        estimates = {
+            i + shift: part[name][measure]
+            for i, part in enumerate(self.answers.groups.values())
+            if name in part and part[name][measure].defined
+        }
+        y, colour = list(estimates), colour_of(k)
+        low, value, high = canvas.intervals(estimates.values())
+        ax.hlines(y, low, high, color=colour, lw=1.4, alpha=0.7)
+        marker = MARKERS[k % len(MARKERS)]
+        label = f"{name}, {self._level} interval"
+        (self.points_[name],) = ax.plot(value, y, marker, color=colour, ms=4.5, label=label)
+        ticks = {at: e.expected for at, e in estimates.items() if e.expected is not None}
+        if ticks:
+            label = "_" if self.expected_ else "expected if calibrated"
+            look = {"color": canvas.ink(ax), "ms": 8, "mew": 1.4}
+            x, y = list(ticks.values()), list(ticks)
+            (self.expected_[name],) = ax.plot(x, y, "|", **look, label=label)
+
+
+def _title(measure: str) -> str:
+    return title_of(measure, measure.replace("_", " "))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.colours import COLOURS, GREY
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import occurring, vector
+from scorewise.columns.vectors import factorize, vector
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE
 from scorewise.errors import BadInput
@@ -67,7 +67,7 @@ class PosteriorDisplay(canvas.Display):
         grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
         posteriors = {}
         for name, model in named.items():
-            p = model.predict_proba(plane.asked(grid, model, name))
+            p = model.predict_proba(plane.for_model(grid, model, name))
             posteriors[name] = np.reshape(p, (points, points, -1))
         return cls(first, second, posteriors, classes, (plane.rows, labels)).plot(ax=ax)
 
@@ -94,10 +94,12 @@ class PosteriorDisplay(canvas.Display):
             return
         rows, labels = self.points
         for label, colour in zip(self.classes, COLOURS, strict=False):
-            own = rows[labels == label]
+            points = rows[labels == label]
             look = {"s": 8, "color": colour, "edgecolors": canvas.ink(ax), "linewidths": 0.3}
             label = canvas.literal(str(label))
-            self.points_.append(ax.scatter(own[:, 0], own[:, 1], label=label, **look | scatter))
+            self.points_.append(
+                ax.scatter(points[:, 0], points[:, 1], label=label, **look | scatter)
+            )
 
 
 def colours(p: Floats) -> Floats:
@@ -107,11 +109,11 @@ def colours(p: Floats) -> Floats:
     array([[1.  , 1.  , 1.  ],
            [0.  , 0.45, 0.7 ]])
     """
-    own = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in COLOURS])
+    pure = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in COLOURS])
     classes = p.shape[-1]
     even = 1 / classes
-    sure = np.maximum(p - even, 0) / max(1 - even, 1e-9)
-    tint = (sure[..., None] * (own[:classes] - 1)).sum(axis=-2)
+    certainty = np.maximum(p - even, 0) / max(1 - even, 1e-9)
+    tint = (certainty[..., None] * (pure[:classes] - 1)).sum(axis=-2)
     return np.asarray(np.clip(1 + tint, 0, 1))
 
 
@@ -151,7 +153,7 @@ class Plane(NamedTuple):
         beyond = reach * (high - low) if high > low else max(1.0, 1e-9 * abs(low))
         return np.linspace(low - beyond, high + beyond, points)
 
-    def asked(self, places: Floats, model: Any, name: str) -> Any:
+    def for_model(self, places: Floats, model: Any, name: str) -> Any:
         """Places as the model knows its features: a frame with its names, or an array."""
         known = getattr(model, "feature_names_in_", None)
         # where a model knows names, a library of frames is there already
@@ -163,7 +165,7 @@ class Plane(NamedTuple):
         own = names if self.names is None else list(self.names)
         if set(own) != set(names):
             raise BadInput(
-                f"{_called(name)} was fitted to the features {', '.join(names)}, x has "
+                f"{_model_name(name)} was fitted to the features {', '.join(names)}, x has "
                 f"{', '.join(own)}; pass these two columns"
             )
         columns = dict(zip(own, places.T, strict=True))
@@ -171,20 +173,20 @@ class Plane(NamedTuple):
 
     def labels(self, y: Any, classes: NDArray[Any]) -> NDArray[Any]:
         """The class of each row, among those of the models, by value or else by spelling."""
-        given = vector(y, "y")
-        if len(given) != len(self.rows):
-            sizes = f"x has {len(self.rows):,} rows and y has {len(given):,}"
+        column = vector(y, "y")
+        if len(column) != len(self.rows):
+            sizes = f"x has {len(self.rows):,} rows and y has {len(column):,}"
             raise BadInput(f"{sizes}; pass one label for each row")
-        if (gone := given.missing()) is not None:
+        if (gone := column.missing()) is not None:
             raise BadInput(f"y is missing {Place().rows(gone)}; leave such rows out")
-        values, codes = occurring(given)
-        known = classes.tolist()
-        spelled = {str(c): i for i, c in enumerate(known)} | {c: i for i, c in enumerate(known)}
+        values, codes = factorize(column)
+        names = classes.tolist()
+        spelled = {str(c): i for i, c in enumerate(names)} | {c: i for i, c in enumerate(names)}
         place = np.array([spelled.get(v, spelled.get(str(v), -1)) for v in values])[codes]
         if (other := place < 0).any():
             raise BadInput(
                 f"y is {values[codes[other.argmax()]]!r}, none of the models' classes "
-                f"({', '.join(map(repr, known))}), {Place().rows(other)}; pass labels of these"
+                f"({', '.join(map(repr, names))}), {Place().rows(other)}; pass labels of these"
             )
         return np.asarray(classes[place])
 
@@ -197,19 +199,19 @@ def _named_models(models: Any) -> dict[str, Any]:
     for name, model in named.items():
         if not hasattr(model, "predict_proba"):
             raise BadInput(
-                f"{_called(name)}, a {type(model).__name__}, has no predict_proba; pass one that gives "
+                f"{_model_name(name)}, a {type(model).__name__}, has no predict_proba; pass one that gives "
                 "probabilities"
             )
         if not hasattr(model, "classes_"):
-            raise BadInput(f"{_called(name)} is not fitted; fit it first")
+            raise BadInput(f"{_model_name(name)} is not fitted; fit it first")
         if (wide := getattr(model, "n_features_in_", 2)) != 2:
-            raise BadInput(f"{_called(name)} was fitted to {wide} features; a plane has two")
+            raise BadInput(f"{_model_name(name)} was fitted to {wide} features; a plane has two")
     (first, one), *others = named.items()
     for name, model in others:
         if list(model.classes_) != list(one.classes_):
             raise BadInput(
-                f"{_called(first)} and {_called(name)} know other classes ({_listed(one)}; "
-                f"{_listed(model)}); draw them apart, or fit them to the same labels"
+                f"{_model_name(first)} and {_model_name(name)} know other classes ({_class_list(one)}; "
+                f"{_class_list(model)}); draw them apart, or fit them to the same labels"
             )
     return named
 
@@ -222,11 +224,11 @@ def _check_plane(reach: Any, points: Any) -> None:
         raise BadInput(f"points={points!r} is not a whole number from 2 up, such as 150")
 
 
-def _called(name: str) -> str:
+def _model_name(name: str) -> str:
     return f"model {name!r}" if name else "the model"
 
 
-def _listed(model: Any) -> str:
+def _class_list(model: Any) -> str:
     return ", ".join(repr(c) for c in np.asarray(model.classes_).tolist())
 
 

@@ -12,23 +12,18 @@ import numpy as np
 import scorewise.measures  # noqa: F401 - fills the register
 from scorewise.arrays import Bools, Floats
 from scorewise.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
-from scorewise.columns import Kind, Place, read
-from scorewise.columns.binary import rows_of
-from scorewise.columns.labels import read_labels
-from scorewise.columns.rows import same_length
-from scorewise.columns.vectors import vector
+from scorewise.columns import Kind
 from scorewise.displays import canvas
 from scorewise.displays.canvas import UNIT, AnyMidpoint
-from scorewise.displays.roc import plain_curves
+from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import BANDS
 from scorewise.inference.agreement_weights import Weights
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
+from scorewise.statistics.smroc import TOLERANCE, why_not_unit
 from scorewise.tallies import Ratings, Tally
-from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import HAIR, why_not_unit
 
 # whether decisions are the same, whether scores are near, what it is called, colour, marker, size
 OPINIONS = (
@@ -38,9 +33,9 @@ OPINIONS = (
     (False, False, "really disagree", VERMILION, "x", 34),
 )
 SHADES = ("#FFFFFF", "#F2F2F2", "#E6E6E6", "#DADADA", "#CECECE", "#C2C2C2")
-OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
-OF_MORE = "fleiss_kappa", "conger_kappa", *OF_TWO[2:]
-MOST_RATERS = 60
+COEFFICIENTS_OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
+COEFFICIENTS_OF_MORE = "fleiss_kappa", "conger_kappa", *COEFFICIENTS_OF_TWO[2:]
+MAX_RATERS = 60
 
 
 class Rater(NamedTuple):
@@ -69,10 +64,19 @@ class AgreementDisplay(canvas.Display):
         kind: Kind | None = None,
         midpoint: AnyMidpoint = "mean",
     ) -> None:
+        import scorewise  # by its public name: no picture depends on a room
+
         if not 0 <= tolerance <= 1:
             raise BadInput(Option("tolerance", tolerance), " is not a number in [0, 1]")
-        self.raters = _read_raters(raters, y, positive, kind)
-        self.tolerance, self.midpoint, self.labelled = tolerance, midpoint, y is not None
+        o = scorewise.raters(
+            raters, y=y, positive=positive, kind=kind, tolerance=tolerance
+        ).opinions
+        for name, t in zip(o.names, o.tallies, strict=True):
+            if why := why_not_unit(t):
+                raise BadInput(f"score of {name}: {why}")
+        columns = zip(o.names, o.decisions.T, o.scores.T, o.tallies, strict=True)
+        self.raters = {name: Rater(*column) for name, *column in columns}
+        self.tolerance, self.midpoint = tolerance, midpoint
 
     @classmethod
     def from_raters(
@@ -103,7 +107,7 @@ class AgreementDisplay(canvas.Display):
     def _scores(self, first: str, second: str, ax: Any) -> None:
         a, b = self.raters[first], self.raters[second]
         same = a.decisions == b.decisions
-        near = np.abs(a.scores - b.scores) <= self.tolerance + HAIR  # 0.7 - 0.6 is above 0.1
+        near = np.abs(a.scores - b.scores) <= self.tolerance + TOLERANCE  # 0.7 - 0.6 is above 0.1
         ends, label = np.array([0.0, 1.0]), f"scores within {self.tolerance:g}"
         canvas.shade(ax, ends, ends - self.tolerance, ends + self.tolerance, GREY, label)
         few = len(same) <= 2000
@@ -143,8 +147,8 @@ class OpinionsDisplay(canvas.Display):
     def _numbers(self, ax: Any) -> None:
         numbers = self.agreement.numbers
         kinds = zip(("both", "hidden", "apparent", "real"), OPINIONS, strict=True)
-        found = [(label, numbers[kind], colour) for kind, (_, _, label, colour, _, _) in kinds]
-        labels, counts, colours = zip(*found, strict=True)
+        bars = [(label, numbers[kind], colour) for kind, (_, _, label, colour, _, _) in kinds]
+        labels, counts, colours = zip(*bars, strict=True)
         self.bars_ = ax.barh(range(len(counts)), counts, color=colours, height=0.6)
         ax.bar_label(self.bars_, [f"{n:,}" for n in counts], padding=3)
         ax.set_yticks(range(len(labels)), [label.replace(", ", ",\n") for label in labels])
@@ -153,39 +157,6 @@ class OpinionsDisplay(canvas.Display):
         ax.set_box_aspect(1)  # as high as the curves
         within = f"rows; scores within {self.agreement.tolerance:g} of each other are near"
         canvas.frame(ax, within, "")
-
-
-def _read_raters(
-    raters: Mapping[str, tuple[Any, Any]], y: Any, positive: Any, kind: Kind | None
-) -> dict[str, Rater]:
-    """Check decisions and scores; a word means the same whoever uses it."""
-    if len(raters) < 2:
-        raise BadInput(f"{len(raters)} raters were given; agreement needs two or more")
-    words = {f"decision of {name}": list(pair[0]) for name, pair in raters.items()}
-    words |= {} if y is None else {"label": list(y)}
-    masks = _masks(words, positive)
-    made = {}
-    for name, (_, scores) in raters.items():
-        decision, score = f"decision of {name}", f"score of {name}"
-        labels = {decision: masks.get("label", masks[decision])}
-        found = read(None, {"decision": labels, "score": {score: scores}})
-        rows = rows_of(found, role="decision", positive=True, kind=kind)
-        t = Tally.of_rows(rows, score)
-        if why := why_not_unit(t):
-            raise BadInput(f"{score}: {why}")
-        made[name] = Rater(masks[decision], unit(rows.scores[score], t.kind), t)
-    return made
-
-
-def _masks(words: dict[str, list[Any]], positive: Any) -> dict[str, Bools]:
-    columns = [(name, vector(values, name)) for name, values in words.items()]
-    same_length(columns)
-    for name, column in columns:
-        if (gone := column.missing()) is not None:
-            raise BadInput(f"{name} is missing {Place().rows(gone)}; drop the row for all raters")
-    stacked = [value for values in words.values() for value in values]
-    read, _ = read_labels(vector(stacked, "decision"), "decision", positive)
-    return dict(zip(words, read.reshape(len(words), -1), strict=True))
 
 
 class CoefficientsDisplay(canvas.Display):
@@ -208,11 +179,15 @@ class CoefficientsDisplay(canvas.Display):
         The options are those of the measures, such as weights= and level=.
         """
         if names is None:
-            names = OF_TWO if r.raters is not None and len(r.raters) == 2 else OF_MORE
+            names = (
+                COEFFICIENTS_OF_TWO
+                if r.raters is not None and len(r.raters) == 2
+                else COEFFICIENTS_OF_MORE
+            )
         unknown = [name for name in names if name not in RATER_MEASURES]
         if unknown:
-            known = ", ".join(sorted(RATER_MEASURES))
-            raise BadInput(f"no measure of raters is named {unknown[0]!r}; there are {known}")
+            registered = ", ".join(sorted(RATER_MEASURES))
+            raise BadInput(f"no measure of raters is named {unknown[0]!r}; there are {registered}")
         of = [RATER_MEASURES[name] for name in names]
         return cls({m.title: m(r, **options) for m in of}).plot(ax=ax)
 
@@ -272,10 +247,12 @@ class PairsDisplay(canvas.Display):
         self.values = np.array(values, np.float64)
         many = len(self.names)
         if self.values.shape != (many, many):
-            raise BadInput(f"{many} raters need a table of that many rows and columns; this has shape "
-                f"{self.values.shape}")  # fmt: skip
-        if not 2 <= many <= MOST_RATERS:
-            raise BadInput(f"there are {many} raters; 2 to {MOST_RATERS} can be drawn")
+            raise BadInput(
+                f"{many} raters need a table of that many rows and columns; this has shape "
+                f"{self.values.shape}"
+            )
+        if not 2 <= many <= MAX_RATERS:
+            raise BadInput(f"there are {many} raters; 2 to {MAX_RATERS} can be drawn")
         np.fill_diagonal(self.values, np.nan)
 
     @classmethod
@@ -285,24 +262,25 @@ class PairsDisplay(canvas.Display):
             raise BadInput("no pairs to draw: it is not known which rater gave which rating")
         many = len(r.raters)
         values = np.full((many, many), np.nan)
-        for i, k in combinations(range(many) if many <= MOST_RATERS else (), 2):
+        for i, k in combinations(range(many) if many <= MAX_RATERS else (), 2):
             e = cohen_kappa(r.only([i, k]), weights=weights)
             values[i, k] = values[k, i] = e.value
         return cls(r.raters, values).plot(ax=ax)
 
     def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
         """Draw the table."""
-        known = np.isfinite(self.values)
-        means = np.where(known, self.values, 0.0).sum(1) / np.maximum(known.sum(1), 1)
-        means[~known.any(1)] = np.nan
+        defined = np.isfinite(self.values)
+        means = np.where(defined, self.values, 0.0).sum(1) / np.maximum(defined.sum(1), 1)
+        means[~defined.any(1)] = np.nan
         order = np.lexsort((np.arange(len(means)), np.nan_to_num(-means, nan=np.inf)))
         self.order_ = [self.names[i] for i in order]
         values = self.values[np.ix_(order, order)]
         side = min(2.8 + 0.5 * len(order), 13.0)
         (ax,) = self._axes(ax, (side + 1.2, side))
         ax.set_facecolor("#E5E5E5")
-        texts = [["" if i == j else _short(x) for j, x in enumerate(row)]
-                 for i, row in enumerate(values)]  # fmt: skip
+        texts = [
+            ["" if i == j else _short(x) for j, x in enumerate(row)] for i, row in enumerate(values)
+        ]
         names = [canvas.literal(name) for name in self.order_]
         rows = [f"{n} ({_short(means[i])})" for n, i in zip(names, order, strict=True)]
         self.image_, self.texts_ = canvas.table(ax, values, texts, names, rows, cmap=cmap, dark=0.6)

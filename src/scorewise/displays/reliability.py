@@ -10,15 +10,17 @@ import numpy as np
 from scorewise.checks import one_of
 from scorewise.colours import BLUE, VERMILION
 from scorewise.columns import Rows
-from scorewise.curves.hull import Bands, Parts, Reliability, decompose, reliability
-from scorewise.curves.loess import SmoothCurve, smooth_reliability
+from scorewise.curves.hull import Decomposition, calibrated, decompose
+from scorewise.curves.reliability import Bands, Reliability, reliability, smooth_reliability
+from scorewise.curves.thresholds import Band
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, UNIT
+from scorewise.displays.curves import MAX_CLASSES, ClassCurvesDisplay
 from scorewise.errors import BadInput
 from scorewise.estimate import number
-from scorewise.tallies import Tally
+from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses import expit, unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, mass_index
+from scorewise.tallies.runs import add_runs, first_of_runs, mass_index
 
 Axis = Literal["linear", "logit"]
 HISTOGRAM_BINS, BINS = 40, 15
@@ -48,10 +50,10 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         self.curve: Reliability = reliability(
             t, level=level, bands=bands, simultaneous=simultaneous, seed=seed
         )
-        self.parts: Parts = decompose(t)
+        self.parts: Decomposition = decompose(t)
 
     @property
-    def smooth_curve(self) -> SmoothCurve:
+    def smooth_curve(self) -> Band:
         """The share of positives over the probability by loess, with its band."""
         return smooth_reliability(self.tally, level=self.curve.level, rows=self._rows)
 
@@ -112,12 +114,12 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         colour, self.band_ = self.line_.get_color(), None
         if band:
             kind = "if calibrated" if c.bands == "consistency" else "of the curve"
-            whole = ", simultaneous" if c.simultaneous else ""
-            label = f"{canvas.percent(c.level)} band {kind}{whole}"
+            simultaneous = ", simultaneous" if c.simultaneous else ""
+            label = f"{canvas.percent(c.level)} band {kind}{simultaneous}"
             if any(old.get_label() == label for old in ax.collections):
                 label = "_band"  # is in the legend already
             self.band_ = canvas.shade(ax, c.x, c.low, c.high, colour, label)
-        if not canvas.drawn(ax, CHANCE):
+        if not canvas.marked_lines(ax, CHANCE):
             ends = [0, 1] if axis == "linear" else [1e-6, 1 - 1e-6]
             canvas.dotted(ax, ends, ends, "calibrated", zorder=1, gid=CHANCE)
         self.text_ = self._parts(ax, colour) if parts else None
@@ -160,6 +162,34 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         ax.stairs(drawn[0], edges, color=colour, lw=1)
         canvas.frame(ax, "probability", "weight" if self.tally.weighted else "rows", xscale=axis)
         return drawn[2]
+
+
+class ClassReliabilityDisplay(ClassCurvesDisplay):
+    """How often the decision is right at each confidence, with its band, and each class against the rest.
+
+    Of more than six classes, those of the lowest AUROC. After `plot`: `top_`, the display of the
+    confidence, and `lines_` by class.
+    """
+
+    def __init__(
+        self, t: ClassTally, *, most: int = MAX_CLASSES, level: float = 0.95, seed: int = 0
+    ) -> None:
+        super().__init__(t, most=most, level=level)
+        self.seed = seed
+
+    def plot(self, ax: Any = None, **line: Any) -> Self:
+        """Draw the curves; `line` goes to matplotlib's `plot` of the classes, such as `lw=1`."""
+        (ax,) = self._axes(ax, (5.2, 5.2))
+        top = ReliabilityDisplay(self.tally.top, "top label", level=self.level, seed=self.seed)
+        look = {"color": canvas.ink(ax), "ls": "-", "lw": 2.2, "zorder": 3}
+        self.top_ = top.plot(ax=ax, histogram=True, parts=False, **look)
+        self.lines_ = {}
+        for k, name in enumerate(self.classes):
+            one, style = self.tally.one(name), canvas.series_style(k) | {"lw": 1.2, "label": name}
+            x, y = unit(one.score, one.kind), calibrated(one)
+            (self.lines_[name],) = ax.plot(x, y, **canvas.styled(style, line))
+        canvas.frame(ax, "probability", "share that is right", self.top_._corner)
+        return self._titled(ax)
 
 
 class _BeforeAndAfter(canvas.Display):
@@ -205,10 +235,10 @@ class RecalibrationDisplay(_BeforeAndAfter):
     ) -> Self | ClassRecalibrationDisplay:
         """Draw a fitted `Recalibrator` on the rows that it was fitted to."""
         if hasattr(r.map_, "classes"):
-            t = r.rows_
+            t = r.data_
             q = r.map_.of_table(t)
             return ClassRecalibrationDisplay(t.p, q, t.y, t.w, bins=bins).plot(ax=ax)
-        return cls(r.tally_, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
+        return cls(r.data_, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map and the reliability, on two panels or on as many as are given."""

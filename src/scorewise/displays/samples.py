@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,15 +12,15 @@ from scorewise.colours import BLUE, VERMILION
 from scorewise.curves.density import Density, density
 from scorewise.displays import canvas
 from scorewise.displays.canvas import AnyMidpoint
-from scorewise.displays.roc import plain_curves
+from scorewise.displays.smroc import plain_curves
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, number
-from scorewise.inference.scales import mean_score
+from scorewise.inference.means import mean_score
 from scorewise.measures import auroc, smauc
+from scorewise.statistics.smroc import midpoint as find_midpoint
+from scorewise.statistics.smroc import why_not_unit
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import midpoint as find_midpoint
-from scorewise.tallies.smroc import why_not_unit
 
 Windows: TypeAlias = Sequence[tuple[str, Tally]]
 
@@ -49,7 +50,7 @@ class DensityDisplay(canvas.PredictionDisplay):
     @classmethod
     def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
         """Draw the scores of each class; the options are those of `Density.of`, `name=`, and of `plot`."""
-        both = Density.of(t, **canvas.taken(Density.of, options))
+        both = Density.of(t, **canvas.take_options(Density.of, options))
         named = dict(zip(canvas.class_names(t), both, strict=True))
         return cls._plotted(named, ax=ax, unit="score", **options)
 
@@ -123,7 +124,7 @@ class DriftDisplay(canvas.Display):
     ) -> None:
         self.samples, self.windows, self.names = (reference, current), list(windows), names
         self.midpoint, self.level = midpoint, level
-        self._both = list(zip(self.samples, names, map(canvas.look, (0, 1)), strict=True))
+        self._both = list(zip(self.samples, names, map(canvas.series_style, (0, 1)), strict=True))
         tallies = [*zip(names, self.samples, strict=True), *self.windows]
         for name, t in tallies:
             if not len(t.score):
@@ -175,32 +176,30 @@ class DriftDisplay(canvas.Display):
             ax, self._both, self.midpoint, level=self.level, smooth=self.smooth
         )
 
-    def _area(self, t: Tally) -> Estimate:
-        if self.smooth:
-            return smauc(t, midpoint=self.midpoint, level=self.level)
-        return auroc(t, level=self.level)
-
     def _areas(self, ax: Any) -> None:
-        self.areas_ = self._over_time(ax, self._area, "smAUC" if self.smooth else "AUROC")
+        smooth = partial(smauc, midpoint=self.midpoint), "smAUC"
+        self.areas_ = self._over_time(ax, *(smooth if self.smooth else (auroc, "AUROC")))
 
     def _means(self, ax: Any) -> None:
-        self.means_ = self._over_time(ax, lambda t: mean_score(t, level=self.level), "mean score")
+        self.means_ = self._over_time(ax, mean_score, "mean score")
 
-    def _over_time(self, ax: Any, measure: Callable[[Tally], Estimate], title: str) -> Any:
+    def _over_time(self, ax: Any, measure: Callable[..., Estimate], title: str) -> Any:
         """The estimates of the windows with their intervals, over the interval of the reference."""
-        low, value, high = canvas.intervals(measure(t) for _, t in self.windows)
-        known, text = measure(self.samples[0]), f"{canvas.percent(self.level)} interval"
-        if known.defined:
+        reference, *each = (
+            measure(t, level=self.level) for t in (self.samples[0], *(t for _, t in self.windows))
+        )
+        (low, value, high), text = canvas.intervals(each), f"{canvas.percent(self.level)} interval"
+        if reference.defined:
             label = f"{self.names[0]}, {text}"
-            ax.axhspan(known.low, known.high, color=BLUE, alpha=0.18, lw=0, label=label)
-            ax.axhline(known.value, color=BLUE, lw=1.2)
+            ax.axhspan(reference.low, reference.high, color=BLUE, alpha=0.18, lw=0, label=label)
+            ax.axhline(reference.value, color=BLUE, lw=1.2)
         at = np.arange(len(value))
-        made = ax.errorbar(
+        points = ax.errorbar(
             at, value, yerr=np.abs([value - low, high - value]), fmt="o", ms=4.5, lw=1.2, capsize=2.5,
             color=VERMILION, label=f"windows, {text}",
         )  # fmt: skip
-        every = max(1, -(-len(at) // 12))
-        names = [name for name, _ in self.windows[::every]]
-        ax.set_xticks(at[::every], names, rotation=30, ha="right")
+        step = max(1, -(-len(at) // 12))
+        names = [name for name, _ in self.windows[::step]]
+        ax.set_xticks(at[::step], names, rotation=30, ha="right")
         canvas.frame(ax, "window", title, "above", 2)
-        return made
+        return points

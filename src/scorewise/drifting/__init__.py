@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.drifting.changes import Change
-from scorewise.drifting.result import Drift, Window, drift
+from scorewise.drifting.changes import Change, Window
+from scorewise.drifting.result import Drift, drift
 
 __all__ = ["Change", "Drift", "Window", "drift"]

@@ -1,16 +1,10 @@
-"""The changes between two samples, each held against what chance alone would do.
-
-By chance, rows are dealt out anew to the samples. The rows of a cell are alike, so that it is enough to say
-how many of each cell go to the reference: a multivariate hypergeometric draw, the cost of which does not
-grow with the number of rows. With weights a cell gets a Poisson number of rows, as many and as heavy as
-give it the mean and the variance that its rows would give it in each sample.
-"""
+"""Changes between two samples with permutation p-values, and the kind of drift that they show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Literal
@@ -18,28 +12,63 @@ from typing import Literal
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.drifting.measures import STATISTICS, Held, Need, Statistic, strata
+from scorewise.drifting.measures import STATISTICS, Statistic, strata
 from scorewise.drifting.samples import Sample
-from scorewise.drifting.split import Split, pool, split
+from scorewise.drifting.split import Split, bootstrapped, permuted, pool, split
+from scorewise.errors import plain
 from scorewise.estimate import Estimate, number
-from scorewise.inference.resampling import resampled, share_beyond
-from scorewise.inference.shares import combine, wilson
-from scorewise.show.words import rounded_up
-from scorewise.tallies.smroc import why_not_unit
+from scorewise.inference.differences import holm, mover
+from scorewise.inference.resampling import resampling_p
+from scorewise.inference.shares import wilson
+from scorewise.show.verdict import Claim, claim, figure
+from scorewise.show.words import p_phrase, percent, rounded_up
+from scorewise.statistics.smroc import why_not_unit
 
-_MOST = 10**9  # rows that numpy deals out exactly
-_FEW = 40_000  # rows up to which it is faster to shuffle them
-_DRAWN = 999  # replicates for intervals, which need no more, however many tests there are
-_PART = 256  # replicates at a time
+_RESAMPLES = 999  # for intervals, which need no more, however many tests there are
+_BATCH = 256  # replicates at a time
+
+
+Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
+NOT_SEEN = ("none seen", "untested")
+SENTENCES: dict[Kind, str] = {
+    "prior": (
+        "Prior shift: the share of positives has changed; within each class the scores show no change."
+    ),
+    "covariate": (
+        "Covariate shift: the distribution of the scores has changed; the outcomes at the same score "
+        "show no change."
+    ),
+    "concept": "Concept drift: the relation between scores and outcomes has changed.",
+    "scores": (
+        "The distribution of the scores has changed. Without labels it cannot be told whether the "
+        "outcomes have changed too."
+    ),
+    "unclear": "The samples differ, but the kind of drift cannot be determined.",
+}
+# signs that a score means something else, that scores within classes or altogether have moved
+OUTCOMES = ("calibration", "calibration_slope", "calibration_distance")
+WITHIN = ("class_distance", "auroc")
+SCORES = ("psi", "ks", "wasserstein", "midpoint")
+EVIDENCE: dict[Kind, tuple[str, ...]] = {
+    "prior": ("prevalence",),
+    "covariate": (*SCORES, *WITHIN),
+    "concept": (*OUTCOMES, *WITHIN, "smauc", "smroc_distance"),
+}
+SIZES = {
+    "prevalence": "share of positives",
+    "auroc": "AUROC",
+    "ks": "KS distance",
+    "calibration": "share of positives at the same score",
+}
 
 
 @dataclass(frozen=True)
 class Change:
-    """An estimate, its p-value, the same adjusted for the number of tests, and the size of chance.
+    """A measure of drift with its p-value, plain and adjusted for the number of tests.
 
-    `by_chance` is the size that chance alone stays below as often as `level` says, when nothing has
-    changed; `needed` is the size from which on a change is seen, given that many things are tested.
-    `least` says that no replicate was as large: the p-values are at most what they say.
+    `by_chance` is the quantile, at `level`, of the size in random splits of the rows; `needed` is the size
+    from which on a change is significant among so many tests. `least` says that no replicate was as large:
+    the p-values are upper limits.
     """
 
     statistic: Statistic
@@ -57,8 +86,27 @@ class Change:
 
     @property
     def seen(self) -> bool:
-        """Whether the change is more than chance would do, given all the tests made."""
+        """Whether the change is significant after adjustment for all tests."""
         return self.p_adjusted < 1 - self.estimate.level
+
+    @property
+    def clearness(self) -> tuple[float, float]:
+        """To sort by: the smallest adjusted p-value first, then the largest size relative to chance."""
+        return self.p_adjusted, -abs(self.value) / self.by_chance if self.by_chance else -math.inf
+
+    @property
+    def size(self) -> str:
+        """The value in words, with its sign where it has a direction."""
+        sign = "+" if self.statistic.signed and self.value > 0 else ""
+        return f"{sign}{number(self.value)}"
+
+    def in_words(self) -> str:
+        """The size, that of random splits, and the p-value, as a sentence."""
+        p = p_phrase(self.p_adjusted, least=self.least)
+        return (
+            f"{self.statistic.title} {self.size}; {percent(self.estimate.level)} of random splits stay "
+            f"within {number(self.by_chance)} ({p} after Holm)."
+        )
 
     def __repr__(self) -> str:
         if math.isnan(self.p):
@@ -70,7 +118,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for.
+    """Settings of tests and intervals.
 
     Windows in which `pilot` replicates show nothing near significance are not given more of them.
     """
@@ -84,151 +132,85 @@ class Settings:
     pilot: int = 0
 
 
-def piloted(a: Sample, b: Sample, settings: Settings, tests: int) -> dict[str, Change]:
-    """The changes, with fewer replicates where none of them will be significant among so many tests."""
-    if settings.pilot and settings.pilot < settings.replicates:
-        found = changes(a, b, replace(settings, replicates=settings.pilot))
-        least = min((c.p for c in found.values() if not math.isnan(c.p)), default=1.0)
-        if least > max(4 / (settings.pilot + 1), 2 * (1 - settings.level) / tests):
-            return found
-    return changes(a, b, settings)
-
-
-def changes(a: Sample, b: Sample, settings: Settings) -> dict[str, Change]:
+def changes(
+    a: Sample, b: Sample, s: Settings, *, tested: bool = True, intervals: bool = True
+) -> dict[str, Change]:
     """Each change between the samples, with its p-value, not yet adjusted.
 
     Values are of the scores as they are. P-values and intervals are of the same statistics on at most
-    1,024 cells of pooled scores.
+    1,024 cells of pooled scores. Where nothing is `tested`, only changes that have a direction are found.
     """
-    both, level = a.labelled and b.labelled, settings.level
-    x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
-    asked = [s for s in STATISTICS if "no labels" not in s.needs or not both]
-    why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in STATISTICS}
-    found = dict(_tested(x, [s for s in asked if not why[s.name]], settings))
-    if "prevalence" in found:
-        change = found["prevalence"]
-        found["prevalence"] = replace(change, estimate=_newcombe(change.estimate, a, b))
+    both = a.labelled and b.labelled
+    x = split(a.tally, b.tally, labelled=both, midpoint=s.midpoint)
+    measures = [m for m in STATISTICS if m.signed or tested]
+    measures = [m for m in measures if not (both and "no labels" in m.needs)]
+    why = {m.name: _why_not(m, a, b, s.midpoint) for m in measures}
+    made: dict[str, Change] = {}
+    defined = sorted((m for m in measures if not why[m.name]), key=lambda m: m.held)
+    for k, (held, group) in enumerate(groupby(defined, key=lambda m: m.held)):
+        members = list(group)
+        signed = [m for m in members if m.signed]
+        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, s.cells))
+        pooled = few.with_weight(few.weight[:, :, None])  # as a single replicate
+        # the same replicates for all members
+        rng = np.random.default_rng([s.seed, k] if tested else s.seed)
+        null = _replicates(members, partial(permuted, few, held, rng=rng), s.replicates * tested)
+        resamples = min(s.replicates, _RESAMPLES) if tested else _RESAMPLES
+        drawn = _replicates(signed, partial(bootstrapped, few, rng=rng), resamples * intervals)
+        for m in members:
+            value, centre = float(m.of(exact)), float(m.of(pooled)[0])
+            e = _estimate(m, value, centre, drawn.get(m.name), s.level)
+            e = _newcombe(e, a, b) if m.name == "prevalence" else e
+            made[m.name] = _change(m, e, centre, null.get(m.name), s)
     return {
-        s.name: found.get(s.name) or Change(s, Estimate.undefined(why[s.name], level))
-        for s in STATISTICS
-        if s in asked or why[s.name]
+        m.name: made.get(m.name) or Change(m, Estimate.undefined(why[m.name], s.level))
+        for m in measures
     }
 
 
-def signed_changes(
-    a: Sample, b: Sample, settings: Settings, intervals: bool = True
-) -> dict[str, Estimate]:
-    """The changes that have a direction, with intervals or not, and without tests."""
-    both, level = a.labelled and b.labelled, settings.level
-    wanted = [s for s in STATISTICS if s.signed and ("no labels" not in s.needs or not both)]
-    why = {s.name: why_not(s.needs, a, b, settings.midpoint) for s in wanted}
-    x = split(a.tally, b.tally, labelled=both, midpoint=settings.midpoint)
-    found = {name: Estimate.undefined(reason, level) for name, reason in why.items() if reason}
-    known = [s for s in wanted if not why[s.name]]
-    for _, few, values in _by_held(x, known, settings.cells):
-        resampling = partial(resample, few, rng=np.random.default_rng(settings.seed))
-        drawn = _in_parts(resampling, list(values), _DRAWN) if intervals else {}
-        for s, (value, centre) in values.items():
-            found[s.name] = _bootstrapped(s, value, centre, drawn.get(s.name), level)
-    if "prevalence" in found:
-        found["prevalence"] = _newcombe(found["prevalence"], a, b)
-    return {s.name: found[s.name] for s in wanted}
-
-
-def why_not(needs: frozenset[Need], a: Sample, b: Sample, midpoint: str | float) -> str:
-    """Why a statistic with these needs has no value, or nothing."""
-    if why := _why_not_of(needs, a, midpoint) or _why_not_of(needs, b, midpoint):
-        return why
-    fixed = "moving midpoint" in needs and not isinstance(midpoint, str)
+def _why_not(m: Statistic, a: Sample, b: Sample, midpoint: str | float) -> str:
+    """Why a statistic has no value, or nothing."""
+    by_class = midpoint in ("balanced", "median") and "no labels" not in m.needs
+    for sample in (a, b):
+        t, of = sample.tally, f"in the {sample.name} sample"
+        if not len(t.score):
+            return f"no rows {of}"
+        if m.needs & {"labels", "classes"} and not sample.labelled:
+            return f"no labels {of}"
+        if "classes" in m.needs and t.why_not_ranked:
+            return f"{t.why_not_ranked} {of}"
+        if "probability" in m.needs and t.kind == "score":
+            return "the scores are not probabilities"
+        if "unit" in m.needs and by_class and (not sample.labelled or t.why_not_ranked):
+            return f'the midpoint "{midpoint}" needs both classes {of}'
+        if "unit" in m.needs and (why := why_not_unit(t)):
+            return why
+    fixed = "moving midpoint" in m.needs and not isinstance(midpoint, str)
     return "the midpoint is fixed" if fixed else ""
 
 
-def _why_not_of(needs: frozenset[Need], side: Sample, midpoint: str | float) -> str:
-    t = side.tally
-    if not len(t.score):
-        return f"no rows in the {side.name} sample"
-    if needs & {"labels", "classes"} and not side.labelled:
-        return f"no labels in the {side.name} sample"
-    if "classes" in needs and t.why_not_ranked:
-        return f"{t.why_not_ranked} in the {side.name} sample"
-    if "probability" in needs and t.kind == "score":
-        return "the scores are not probabilities"
-    if "unit" not in needs:
-        return ""
-    by_class = midpoint in ("balanced", "median") and "no labels" not in needs
-    if by_class and (not side.labelled or t.why_not_ranked):
-        return f'the midpoint "{midpoint}" needs both classes in the {side.name} sample'
-    return why_not_unit(t)
-
-
-def _by_held(
-    x: Split, wanted: list[Statistic], cells: int
-) -> Iterator[tuple[Held, Split, dict[Statistic, tuple[float, float]]]]:
-    """Statistics by what is held, with the cells of replicates, their values, and those on such cells."""
-    for held, group in groupby(sorted(wanted, key=lambda s: s.held), key=lambda s: s.held):
-        members = list(group)
-        exact, few = (strata(x),) * 2 if held == "score" else (x, pool(x, cells))
-        values = _values(members, exact)
-        near = _values(members, few.having(few.weight[:, :, None]))  # as a single replicate
-        yield held, few, {s: (float(values[s.name]), float(near[s.name][0])) for s in members}
-
-
-def _tested(x: Split, wanted: list[Statistic], settings: Settings) -> Iterator[tuple[str, Change]]:
-    """The changes by what is held: each group with the same replicates."""
-    for which, (held, few, values) in enumerate(_by_held(x, wanted, settings.cells)):
-        rng, members = np.random.default_rng([settings.seed, which]), list(values)
-        nulls = _in_parts(partial(dealt, few, held, rng=rng), members, settings.replicates)
-        signed = [s for s in members if s.signed]
-        replicates = min(settings.replicates, _DRAWN) if signed else 0
-        drawn = _in_parts(partial(resample, few, rng=rng), signed, replicates)
-        for s, (value, centre) in values.items():
-            yield s.name, _change(s, value, centre, nulls[s.name], drawn.get(s.name), settings)
-
-
-def _values(members: list[Statistic], x: Split) -> dict[str, Floats]:
-    return {s.name: s.of(x) for s in members}
-
-
-def _in_parts(
-    draw: Callable[[int], Split], members: list[Statistic], replicates: int
+def _replicates(
+    members: Sequence[Statistic], draw: Callable[[int], Split], many: int
 ) -> dict[str, Floats]:
-    """The statistics of many replicates, a few hundred at a time."""
-    sizes = [
-        len(part) for part in np.array_split(np.arange(replicates), -(-replicates // _PART) or 1)
-    ]
+    """Values of the statistics on many replicates, drawn in batches; empty where there are none."""
+    if not many or not members:
+        return {}
     # a sample of few weighted rows may get none; then there is no value, which counts as large
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [_values(members, draw(size)) for size in sizes if size]
-    return {s.name: np.concatenate([part[s.name] for part in parts]) for s in members}
+        batches = []
+        for part in np.array_split(np.arange(many), -(-many // _BATCH)):
+            x = draw(len(part))
+            batches.append([m.of(x) for m in members])
+    columns = map(np.concatenate, zip(*batches, strict=True))
+    return dict(zip((m.name for m in members), columns, strict=True))
 
 
-def _change(
-    s: Statistic,
-    value: float,
-    centre: float,
-    null: Floats,
-    drawn: Floats | None,
-    settings: Settings,
-) -> Change:
-    """The change: `centre` is its value on pooled cells, `null` and `drawn` are replicates of that."""
-    level = settings.level
-    estimate = _bootstrapped(s, value, centre, drawn, level)
-    if not estimate.defined:
-        return Change(s, estimate)
-    sizes = np.where(np.isnan(null), np.inf, np.abs(null))
-    strict = 1 - (1 - level) / settings.tests  # the level after adjustment for all tests
-    by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (level, strict))
-    p = p_value(centre, sizes)
-    least = p * (1 + len(sizes)) < 1.5
-    return Change(s, estimate, p, p, by_chance, needed, least=least)
-
-
-def _bootstrapped(
-    s: Statistic, value: float, centre: float, drawn: Floats | None, level: float
+def _estimate(
+    m: Statistic, value: float, centre: float, drawn: Floats | None, level: float
 ) -> Estimate:
-    """The value with percentiles of its replicates, which are of pooled cells, moved to where it is."""
+    """The value with the percentile interval of pooled cells, shifted to the exact value."""
     if not math.isfinite(value):
-        return Estimate.undefined(s.otherwise, level)
+        return Estimate.undefined(m.otherwise, level)
     if drawn is None or not len(known := drawn[np.isfinite(drawn)]):
         return Estimate(value, level=level)
     tails = (1 - level) / 2, (1 + level) / 2
@@ -239,104 +221,132 @@ def _bootstrapped(
     return Estimate(value, low, high, level, "bootstrap of cells")
 
 
-def p_value(value: float, sizes: Floats) -> float:
-    """How often chance alone makes a change at least as large, the sample itself counted once.
+def _change(m: Statistic, e: Estimate, centre: float, null: Floats | None, s: Settings) -> Change:
+    """The permutation test of a statistic, by its value on pooled cells, `centre`.
 
-    (1 + number of replicates with |T*| >= |T|) / (1 + replicates). A replicate without a value counts as
-    large.
-
-    >>> p_value(-2.0, np.array([0.5, 1.0, 3.0]))
-    0.5
+    p = (1 + number of replicates with |T*| >= |T|) / (1 + replicates); a replicate without a value counts
+    as large.
     """
+    if null is None or not e.defined:
+        return Change(m, e)
+    sizes = np.where(np.isnan(null), np.inf, np.abs(null))
+    strict = 1 - (1 - s.level) / s.tests  # the level after adjustment for all tests
+    by_chance, needed = (float(np.quantile(sizes, q, method="higher")) for q in (s.level, strict))
     # a little less, because sums of the same numbers in another order are rounded otherwise
-    return share_beyond(sizes, abs(value) * (1 - 1e-9) - 1e-14)
+    p = resampling_p(sizes, abs(centre) * (1 - 1e-9) - 1e-14)
+    return Change(m, e, p, p, by_chance, needed, least=p * (1 + len(sizes)) < 1.5)
 
 
 def _newcombe(e: Estimate, a: Sample, b: Sample) -> Estimate:
     """The difference of two shares with Newcombe's (1998) interval."""
     if not e.defined:
         return e
-    tallies = (b.tally, a.tally)
-    pos, neg = (wilson(t.positives, t.negatives, *t.squares[::-1], e.level) for t in tallies)
-    rest = type(neg)(1 - neg.value, 1 - neg.high, 1 - neg.low)
-    low, high = combine(lambda p, q: p + q - 1, pos, rest)
-    return Estimate(e.value, low, high, e.level, "Newcombe")
-
-
-def dealt(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Split:
-    """Replicates of the samples if only chance decided which row is in which.
-
-    `held="nothing"`: any row may be in either. "class": among rows of the same class, so that both
-    samples keep their prevalence. "score": among rows of the same cell, so that they keep their scores.
-    """
-    if x.squares is not None or x.mass.sum() >= _MOST:
-        return x.having(_dealt_weights(x, held, replicates, rng))
-    reference, whole = x.weight[0], x.weight[0] + x.weight[1]
-    if held == "nothing":
-        drawn = _deal(whole.ravel(), reference.sum(), replicates, rng)
-        taken = drawn.reshape(replicates, *whole.shape).swapaxes(0, 1)
-    elif held == "class":
-        sides = zip(whole, reference, strict=True)
-        taken = np.stack([_deal(w, part.sum(), replicates, rng) for w, part in sides])
-    else:
-        neg, pos, rows = (np.rint(w).astype(np.int64) for w in (*whole, x.rows[0]))
-        hit = rng.hypergeometric(pos, neg, rows, (replicates, len(pos))).astype(np.float64)
-        taken = np.stack((x.rows[0] - hit, hit))
-    return x.having(np.stack((taken, whole[:, None] - taken)))
-
-
-def _deal(whole: Floats, rows: float, replicates: int, rng: np.random.Generator) -> Floats:
-    counts = np.rint(whole).astype(np.int64)
-    method: Literal["count", "marginals"] = "count" if counts.sum() <= _FEW else "marginals"
-    drawn = rng.multivariate_hypergeometric(counts, round(rows), size=replicates, method=method)
-    return np.asarray(drawn, np.float64)
-
-
-def _dealt_weights(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Floats:
-    """The same for weighted rows: each cell of a sample gets its share of both samples, by chance."""
-    if held == "score":
-        samples = zip(x.rows, x.spread[:, 0] + x.spread[:, 1], strict=True)
-        return np.stack([_outcomes(x, w, w2, replicates, rng) for w, w2 in samples])
-    columns = x.weight, x.spread
-    axes = (-1,) if held == "class" else (1, -1)
-    shares = [w.sum(axes, keepdims=True) / w.sum((0, *axes), keepdims=True) for w in columns]
-    means, squares = ((w[0] + w[1]) * share for w, share in zip(columns, shares, strict=True))
-    drawn = [
-        _counted(mean, square, replicates, rng)
-        for mean, square in zip(*(w.reshape(4, -1) for w in (means, squares)), strict=True)
-    ]
-    return np.reshape(drawn, (2, 2, replicates, -1))
-
-
-def _counted(weight: Floats, squares: Floats, replicates: int, rng: np.random.Generator) -> Floats:
-    """Replicates of the weights of cells as counts of rows: a cell may get none, as when rows are dealt.
-
-    Poisson draws of the rows that the weights are worth, of the mean and variance that these have.
-    """
-    unit = np.divide(squares, weight, out=np.zeros_like(weight), where=weight > 0)
-    rows = np.divide(weight, unit, out=np.zeros_like(weight), where=unit > 0)
-    drawn = rng.poisson(rows, (replicates, len(rows))).astype(np.float64)
-    drawn *= unit
-    return drawn
-
-
-def _outcomes(
-    x: Split, weight: Floats, squares: Floats, replicates: int, rng: np.random.Generator
-) -> Floats:
-    """One sample with its weight on each cell, and outcomes as in both samples together."""
-    hits = x.weight[0, 1] + x.weight[1, 1]
-    positive = np.divide(hits, x.mass, out=np.zeros_like(x.mass), where=x.mass > 0)
-    pos, neg = (
-        _counted(weight * part, squares * part, replicates, rng)
-        for part in (positive, 1 - positive)
+    current, reference = (
+        np.array(wilson(t.positives, t.negatives, *t.squares[::-1], e.level))
+        for t in (b.tally, a.tally)
     )
-    total = pos + neg
-    hit = weight * np.divide(pos, total, out=np.zeros_like(pos), where=total > 0)
-    return np.stack((weight - hit, hit))
+    _, low, high, _ = mover(current, reference, 0.0, e.level)
+    return Estimate(e.value, float(low), float(high), e.level, "Newcombe")
 
 
-def resample(x: Split, replicates: int, rng: np.random.Generator) -> Split:
-    """Replicates of both samples, each drawn anew from its own rows: the bootstrap of cells."""
-    columns = (w.reshape(4, -1) for w in (x.weight, x.spread))
-    drawn = [resampled(w, w2, replicates, rng) for w, w2 in zip(*columns, strict=True)]
-    return x.having(np.reshape(drawn, (2, 2, replicates, -1)))
+class Window(dict[str, Change]):
+    """The changes of one sample against the reference, each by its name, and the verdict on them.
+
+    `kind` is the kind of drift in a word or two, `verdict` says so in sentences, and `evidence` is the
+    strongest evidence, empty where no drift was seen. The p-values of the changes are adjusted; `untested`
+    says why none could be significant.
+    """
+
+    kind: Kind
+    evidence: str = ""
+
+    def __init__(
+        self, sample: Sample, changes: Mapping[str, Change], labelled: bool, untested: str = ""
+    ) -> None:
+        super().__init__(changes)
+        self.sample, self.name = sample, sample.name
+        tested = [c for c in self.values() if not math.isnan(c.p)]
+        seen = [c for c in tested if c.seen]
+        if not tested or untested:
+            self.kind = "untested"
+            why = untested or next(iter(self.values())).estimate.why
+            self.claims = [claim("change", "untested", f"Nothing could be tested: {why}.")]
+        elif not seen:
+            self.kind = "none seen"
+            self.claims = [*self._none_seen(len(tested))]
+        else:
+            self.kind = self._kind() if labelled else "scores"
+            telling = [c for c in seen if c.statistic.name in EVIDENCE.get(self.kind, ())]
+            strongest = min(telling or seen, key=lambda c: c.clearness)
+            self.evidence = strongest.in_words()
+            rests_on = [figure(strongest.statistic.name, strongest.estimate)]
+            self.claims = [
+                claim("change", self.kind, SENTENCES[self.kind]),
+                *self._remark(),
+                claim("change", "evidence", f"Strongest evidence: {self.evidence}", rests_on),
+            ]
+        self.verdict = " ".join(c.sentence for c in self.claims)
+
+    def __missing__(self, name: str) -> Change:
+        raise KeyError(f"no change is named {name}; there are {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return f"<Window {plain(self.name)}: {self.kind}>"
+
+    def _kind(self) -> Kind:
+        """The kind of drift, given that there is some.
+
+        A prior shift leaves the scores within classes as they were, a covariate shift what a score means;
+        the joint distribution cannot change without one of these, or the scores altogether, changing.
+        """
+        outcomes, within, scores, prior = map(
+            self._significant, (OUTCOMES, WITHIN, SCORES, ("prevalence",))
+        )
+        if outcomes:
+            return "prior" if prior and not within else "concept"
+        if within:
+            return "covariate" if scores else "concept"
+        return "unclear" if prior == scores else "prior" if prior else "covariate"
+
+    def _significant(self, names: Sequence[str]) -> bool:
+        """Whether any of a few changes is significant, adjusted for these few alone."""
+        family = [self[name] for name in names if name in self]
+        adjusted = zip(holm([c.p for c in family]), family, strict=True)
+        return any(p < 1 - c.estimate.level for p, c in adjusted)
+
+    def _remark(self) -> Iterator[Claim]:
+        """What follows from the kind of drift, or how large a change would have to be."""
+        estimated = self.get("estimated_prevalence")
+        if self.kind == "scores" and estimated is not None and estimated.estimate.defined:
+            text = (
+                f"If only the share of positives has changed, it has changed by about "
+                f"{estimated.size} (EM)."
+            )
+            figures = [figure("estimated_prevalence", estimated.estimate)]
+            yield claim("change", "estimated prior", text, figures)
+        elif self.kind == "covariate":
+            size = self["calibration"].needed
+            text = (
+                f"A change in the share of positives at the same score would be significant from "
+                f"{number(size)} on."
+            )
+            yield claim("data", "unseen", text, [figure("calibration", Estimate(size))])
+        elif self.kind == "concept" and not self._significant(SCORES):
+            text = (
+                "The distribution of the scores shows no change: the outcomes have changed, or the way "
+                "they are labelled (label noise)."
+            )
+            yield claim("change", "outcomes", text)
+        elif self.kind == "concept" and not self._significant(("auroc",)):
+            text = "Ranking shows no change, so recalibration may be enough."
+            yield claim("repair", "calibration", text, [figure("auroc", self["auroc"].estimate)])
+
+    def _none_seen(self, tests: int) -> Iterator[Claim]:
+        text = f"No sign of drift in {tests} tests; that does not prove that there is none."
+        yield claim("change", "none seen", text)
+        needed = {name: self[name].needed for name in SIZES if name in self}
+        sizes = {name: size for name, size in needed.items() if 0 < size < math.inf}
+        if sizes:
+            words = ", ".join(f"{SIZES[name]} {number(size)}" for name, size in sizes.items())
+            text = f"With this many rows, only larger changes than these would be significant: {words}."
+            yield claim("data", "unseen", text, [figure(n, Estimate(x)) for n, x in sizes.items()])

@@ -1,223 +1,78 @@
-"""Drift between two samples or over time, and a verdict that claims no more than was seen."""
+"""Drift between two samples, by group or over time."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from functools import cached_property, partial
+from typing import Any, Literal, TypeAlias, get_args
 
-from scorewise.checks import at_least, check
+import numpy as np
+
+from scorewise import subgroups
+from scorewise.arrays import Bools
+from scorewise.checks import at_least, check, one_of
 from scorewise.columns import Kind as KindOfScore
-from scorewise.columns import Missing
-from scorewise.columns.grouping import Every
-from scorewise.drifting.changes import Change, Settings, piloted
-from scorewise.drifting.document import DriftDocument, Kind, drift_document
+from scorewise.columns import Missing, Rows
+from scorewise.columns.grouping import Every, Grouping, grouping
+from scorewise.columns.sources import is_source
+from scorewise.drifting.changes import NOT_SEEN, Change, Settings, Window, changes
+from scorewise.drifting.document import WORDING, DriftDocument, drift_document
 from scorewise.drifting.measures import STATISTICS
-from scorewise.drifting.samples import (
-    Columns,
-    Cut,
-    Sample,
-    check_alike,
-    is_source,
-    read,
-    read_windows,
-)
+from scorewise.drifting.samples import Cut, Reading, Sample, check_alike, read, read_windows
 from scorewise.errors import BadInput, Option, Setting, plain
-from scorewise.estimate import Estimate, number
-from scorewise.inference.paired import holm
-from scorewise.show.shown import Shown
+from scorewise.estimate import Estimate
+from scorewise.inference.differences import holm
+from scorewise.show.result import Pictures, Result
 from scorewise.show.verdict import Claim, claim, figure
-from scorewise.show.words import rounded_up
+from scorewise.show.words import listed, plural, quoted
+from scorewise.statistics.smroc import midpoint as midpoint_of
+from scorewise.subgroups.comparison import OfGroups, OfRest
 from scorewise.tallies import Tally
-from scorewise.tallies.smroc import midpoint as midpoint_of
-
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
 
 Labels: TypeAlias = Literal["both", "reference", "none"]
 REPLICATES = 999
-
-SAID: dict[Kind, str] = {
-    "prior": (
-        "Prior shift: the share of positives has changed; within each class there is no sign that the "
-        "scores have."
-    ),
-    "covariate": (
-        "The scores have moved (covariate shift); there is no sign that the meaning of a "
-        "score has changed."
-    ),
-    "concept": "Concept drift: the same score goes with other outcomes than before.",
-    "scores": (
-        "The scores have moved. Whether the outcomes have changed too cannot be said without labels."
-    ),
-    "unclear": "The samples differ, but what kind of change it is cannot be told.",
-    "untested": "Nothing could be tested.",
-}
-NOT_SEEN = ("none seen", "untested")
-
-# signs that a score means something else, that scores within classes or altogether have moved
-ANSWERS = ("calibration", "calibration_slope", "calibration_distance")
-WITHIN = ("class_distance", "auroc")
-MOVED = ("psi", "ks", "wasserstein", "midpoint")
-EVIDENCE: dict[Kind, tuple[str, ...]] = {
-    "prior": ("prevalence",),
-    "covariate": (*MOVED, *WITHIN),
-    "concept": (*ANSWERS, *WITHIN, "smauc", "smroc_distance"),
-}
+MAX_GROUPS = 200  # in which changes are tested
 
 
-class Verdict(NamedTuple):
-    """The kind of drift, the sentences that say so, and the strongest evidence."""
+def windows_of(samples: Sequence[tuple[str, Sample, Sample]], s: Settings) -> list[Window]:
+    """Changes and verdict of each window, given its name, the reference and its sample.
 
-    kind: Kind
-    claims: list[Claim]
-    evidence: str = ""
-
-
-def judge(changes: Mapping[str, Change], labelled: bool, blind: str = "") -> Verdict:
-    """The verdict on changes whose p-values are adjusted; `blind` says why none could be small enough."""
-    tested = [c for c in changes.values() if not math.isnan(c.p)]
-    if not tested or blind:
-        why = blind or next(iter(changes.values())).estimate.why
-        return Verdict(
-            "untested", [claim("change", "untested", f"{SAID['untested'][:-1]}: {why}.")]
-        )
-    seen = {name: c for name, c in changes.items() if c.seen}
-    if not seen:
-        return Verdict("none seen", list(_none(changes, len(tested))))
-    kind = _kind(changes, labelled)
-    telling = [c for name, c in seen.items() if name in EVIDENCE.get(kind, ())]
-    strongest = _strongest(telling or list(seen.values()))
-    evidence = _words(strongest)
-    rests = [figure(strongest.statistic.name, strongest.estimate)]
-    made = [
-        claim("change", kind, SAID[kind]),
-        *_remark(kind, changes),
-        claim("change", "evidence", f"Strongest evidence: {evidence}", rests),
-    ]
-    return Verdict(kind, made, evidence)
-
-
-def _kind(changes: Mapping[str, Change], labelled: bool) -> Kind:
-    """Which kind of drift it is, once it is known that there is some.
-
-    A prior shift leaves the scores within classes as they were, a covariate shift what a score means; the
-    joint distribution cannot change without one of these, or the scores altogether, changing.
+    P-values are adjusted for all tests in all windows (Holm).
     """
-    if not labelled:
-        return "scores"
-    answers, within, moved, prior = (
-        _sign(changes, family) for family in (ANSWERS, WITHIN, MOVED, ("prevalence",))
-    )
-    if answers:
-        return "prior" if prior and not within else "concept"
-    if within:
-        return "covariate" if moved else "concept"
-    return "unclear" if prior == moved else "prior" if prior else "covariate"
-
-
-def _sign(changes: Mapping[str, Change], family: Sequence[str]) -> bool:
-    """Whether one of a few changes is more than chance, adjusted for these few."""
-    found = [changes[name] for name in family if name in changes]
-    adjusted = zip(holm([c.p for c in found]), found, strict=True)
-    return any(p < 1 - c.estimate.level for p, c in adjusted)
-
-
-def _remark(kind: Kind, changes: Mapping[str, Change]) -> Iterator[Claim]:
-    """What follows from the kind of drift, or what could have gone unseen."""
-    if kind == "scores":
-        e = changes.get("estimated_prevalence")
-        if e is not None and not math.isnan(e.value):
-            text = (
-                f"If nothing but the share of positives has changed, it has changed by about "
-                f"{_signed(e.value)} (EM)."
-            )
-            yield claim("change", "estimated prior", text, [figure(e.statistic.name, e.estimate)])
-    elif kind == "covariate":
-        c = changes["calibration"]
-        text = f"A change of less than {number(c.needed)} in outcomes at the same score would go unseen."
-        yield claim("data", "unseen", text, [figure(c.statistic.name, Estimate(c.needed))])
-    elif kind == "concept" and not _sign(changes, MOVED):
-        text = (
-            "The scores look as before: the outcomes have changed, or their labels (label noise)."
+    each = []
+    for _, a, b in samples:
+        check_alike(a, b)
+        each.append(_piloted(a, b, s, len(STATISTICS) * len(samples)))
+    adjusted = iter(holm([c.p for window in each for c in window.values()]))
+    tests = sum(not math.isnan(c.p) for window in each for c in window.values())
+    untested = ""
+    if tests / (s.replicates + 1) >= 1 - s.level:
+        enough = math.ceil(2 * tests / (1 - s.level))
+        untested = (
+            f"with {tests} tests and {s.replicates:,} replicates no p-value can be significant after "
+            f"Holm's adjustment; {enough:,} replicates or more are needed"
         )
-        yield claim("change", "outcomes", text)
-    elif kind == "concept" and not _sign(changes, ("auroc",)):
-        text = "There is no sign that the order is worse or better: new calibration may do."
-        yield claim("repair", "calibration", text, [figure("auroc", changes["auroc"].estimate)])
+    windows = []
+    for (name, a, b), window in zip(samples, each, strict=True):
+        tested = {n: replace(c, p_adjusted=next(adjusted)) for n, c in window.items()}
+        windows.append(Window(replace(b, name=name), tested, a.labelled and b.labelled, untested))
+    return windows
 
 
-def _strongest(seen: list[Change]) -> Change:
-    def size(c: Change) -> float:
-        return abs(c.value) / c.by_chance if c.by_chance else math.inf
-
-    return min(seen, key=lambda c: (c.p_adjusted, -size(c)))
-
-
-def _words(c: Change) -> str:
-    value = _signed(c.value) if c.statistic.signed else number(c.value)
-    p = f"p ≤ {number(rounded_up(c.p_adjusted))}" if c.least else f"p = {number(c.p_adjusted)}"
-    return (
-        f"{c.statistic.title} {value}, where chance stays within "
-        f"{number(c.by_chance)} ({p} after Holm)."
-    )
+def _piloted(a: Sample, b: Sample, s: Settings, tests: int) -> dict[str, Change]:
+    """The changes, with few replicates where a pilot shows that none of them will be significant."""
+    if s.pilot and s.pilot < s.replicates:
+        first = changes(a, b, replace(s, replicates=s.pilot))
+        smallest = min((c.p for c in first.values() if not math.isnan(c.p)), default=1.0)
+        if smallest > max(4 / (s.pilot + 1), 2 * (1 - s.level) / tests):
+            return first
+    return changes(a, b, s)
 
 
-def _signed(x: float) -> str:
-    return f"{'+' if x > 0 else ''}{number(x)}"
-
-
-_SIZES = {
-    "prevalence": "share of positives {}",
-    "auroc": "AUROC {}",
-    "ks": "KS distance {}",
-    "calibration": "outcomes at the same score {}",
-}
-
-
-def _none(changes: Mapping[str, Change], tests: int) -> Iterator[Claim]:
-    text = f"No sign of drift in {tests} tests; that does not prove that there is none."
-    yield claim("change", "none seen", text)
-    sizes = {
-        name: changes[name].needed
-        for name in _SIZES
-        if name in changes and 0 < changes[name].needed < math.inf
-    }
-    if sizes:
-        words = ", ".join(_SIZES[name].format(number(size)) for name, size in sizes.items())
-        text = f"With this many rows, changes smaller than these would go unseen: {words}."
-        yield claim("data", "unseen", text, [figure(n, Estimate(x)) for n, x in sizes.items()])
-
-
-# Drift as users get it: for each window its changes and a verdict.
-
-
-class Window(dict[str, Change]):
-    """The changes of one sample against the reference, each by its name, and the verdict on them.
-
-    `kind` is the kind of drift in a word or two, `verdict` says so in sentences, and `evidence` is the
-    strongest evidence, empty where no drift was seen.
-    """
-
-    def __init__(
-        self, sample: Sample, found: Mapping[str, Change], labelled: bool, blind: str = ""
-    ) -> None:
-        super().__init__(found)
-        self.sample, self.name = sample, sample.name
-        self.kind, self.claims, self.evidence = judge(found, labelled, blind)
-        self.verdict = " ".join(c.sentence for c in self.claims)
-
-    def __missing__(self, name: str) -> Change:
-        raise KeyError(f"no change is named {name}; there are {', '.join(self)}")
-
-    def __repr__(self) -> str:
-        return f"<Window {plain(self.name)}: {self.kind}>"
-
-
-class Drift(Shown):
+class Drift(Result):
     """What has changed since the reference: `d["ks"]`, `d.verdict`, `d.kind`; prints as a table.
 
     There is one window, the current sample, or with `time=` several, in `d.windows`. `d.groups["north"]` is
@@ -227,23 +82,14 @@ class Drift(Shown):
     def __init__(
         self,
         reference: Sample,
-        currents: Sequence[Sample],
+        later: Sequence[Sample],
         settings: Settings,
         time: Cut | None = None,
-        notes: Sequence[str] = (),
     ) -> None:
-        for current in currents:
-            check_alike(reference, current)
-        self.reference, self.settings = reference, settings
-        self.time, self.notes = time, tuple(notes)
+        self.reference, self.settings, self.time = reference, settings, time
+        self.notes = tuple(dict.fromkeys(n for sample in (reference, *later) for n in sample.notes))
         self.groups: Mapping[str, Window] = {}
-        tests = len(STATISTICS) * len(currents)
-        found = [piloted(reference, current, settings, tests) for current in currents]
-        unable = blind(found, settings)
-        self.windows = tuple(
-            Window(current, changed, reference.labelled and current.labelled, unable)
-            for current, changed in zip(currents, adjusted(found), strict=True)
-        )
+        self.windows = tuple(windows_of([(b.name, reference, b) for b in later], settings))
 
     @property
     def window(self) -> Window:
@@ -275,20 +121,19 @@ class Drift(Shown):
     @property
     def claims(self) -> list[Claim]:
         """The same, sentence by sentence, each with what it rests on."""
-        n, moved = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
+        n, drifted = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
         if n == 1 or all(w.kind == "untested" for w in self.windows):
             return self.windows[0].claims
-        if not moved:
+        if not drifted:
             text = f"No sign of drift in {n} windows; that does not prove that there is none."
             return [claim("change", "none seen", text)]
-        first = f"{moved[0].name} ({moved[0].kind})"
-        text = f"Drift is seen in {len(moved)} of {n} windows, first in {first}."
-        return [claim("change", moved[0].kind, text)]
+        first = f"{drifted[0].name} ({drifted[0].kind})"
+        text = f"Drift is seen in {len(drifted)} of {n} windows, first in {first}."
+        return [claim("change", drifted[0].kind, text)]
 
     def pictures(self) -> Pictures:
         """The samples: scores, curves and, of windows of time, areas and means; changes by group."""
         from scorewise.displays import DriftDisplay, ForestDisplay
-        from scorewise.displays.overview import Pictures
 
         tallies = [(w.name, w.sample.tally) for w in self.windows]
         name, last = tallies[-1]
@@ -308,23 +153,138 @@ class Drift(Shown):
         return drift_document(self)
 
 
-def blind(found: Sequence[Mapping[str, Change]], s: Settings) -> str:
-    """Why no p-value can be small enough after adjustment, or nothing."""
-    tests = sum(not math.isnan(c.p) for w in found for c in w.values())
-    if tests / (s.replicates + 1) < 1 - s.level:
-        return ""
-    enough = math.ceil(2 * tests / (1 - s.level))
-    return (
-        f"with {tests} tests and {s.replicates:,} replicates no p-value can be small enough after "
-        f"Holm; {enough:,} replicates or more are needed"
+class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estimate]]):
+    """What has changed in each group since its part of the reference, by its name.
+
+    `groups["north"]["ks"]` is a change, `groups["north"].kind` the kind of drift; p-values are adjusted for
+    all tests in all groups (Holm).
+    """
+
+    wording = WORDING
+
+    def __init__(
+        self, samples: tuple[Sample, Sample], min_rows: int, settings: Callable[[int], Settings]
+    ) -> None:
+        self._samples = samples
+        super().__init__(_grouping(_rows_of(samples[0]), _rows_of(samples[1]), min_rows))
+        groups = int(self.grouping.judged.sum())
+        if not groups:
+            by = " and ".join(quoted(name) for name in self.by)
+            raise BadInput(
+                f"no group by {by} has {plural(min_rows, 'row')} in both samples; choose columns with "
+                f"fewer values, or ask for fewer rows"
+            )
+        self.settings = settings(max(groups, 2))  # a pilot, and fewer cells, as windows have
+        self.level, self.mass = self.settings.level, np.ones(len(self.grouping.codes))
+
+    def _pair(self, k: int, inside: bool = True) -> tuple[Sample, Sample]:
+        """Reference and current rows of a group, or of all others."""
+        which = (self.grouping.codes == k) == inside
+        cut = len(_rows_of(self._samples[0]))
+        first, second = zip(self._samples, (which[:cut], which[cut:]), strict=True)
+        return _part(*first), _part(*second)
+
+    @cached_property
+    def _windows(self) -> dict[str, Window]:
+        judged = self.grouping.judged.tolist()
+        samples = [(name, *self._pair(k)) for k, name in enumerate(self)]
+        tested = [of for of, ok in zip(samples, judged, strict=True) if ok]
+        windows = {w.name: w for w in windows_of(tested, self.settings)}
+        few = f"fewer than {plural(self.min_rows, 'row')}{WORDING.where}"
+        for name, a, b in (of for of, ok in zip(samples, judged, strict=True) if not ok):
+            untested = changes(a, b, self.settings, tested=False)
+            labelled = a.labelled and b.labelled
+            windows[name] = Window(replace(b, name=name), untested, labelled, few)
+        return windows
+
+    def _make(self, name: str) -> Window:
+        return self._windows[name]
+
+    def _estimates(self, samples: tuple[Sample, Sample], **options: Any) -> dict[str, Estimate]:
+        """The changes with a direction, without tests."""
+        settings = replace(self.settings, level=options.pop("level", self.level))
+        each = changes(*samples, settings, tested=False, **options)
+        return {name: c.estimate for name, c in each.items()}
+
+    @cached_property
+    def overall(self) -> dict[str, Estimate]:  # type: ignore[override]
+        """The changes with a direction in all rows."""
+        return self._estimates(self._samples)
+
+    @property
+    def positives(self) -> list[int] | None:  # type: ignore[override]
+        """The current positives of each group, where both samples have labels."""
+        labelled = all(sample.labelled for sample in self._samples)
+        return [w.sample.tally.origin.positives for w in self.values()] if labelled else None
+
+    def estimates(self, k: int, inside: bool, level: float) -> dict[str, Estimate]:
+        """The changes with a direction in a group, or in all other rows."""
+        return self._estimates(self._pair(k, inside), level=level)
+
+    def _compared(self) -> tuple[OfGroups, OfRest, OfRest | None]:
+        groups = {n: [w[n].estimate for w in self.values()] for n in self.overall}
+        # the influence of single rows is not known, but values without intervals are cheap
+        rest = [self._estimates(self._pair(k, False), intervals=False) for k in range(len(self))]
+        return self._against_rest(groups, {n: np.array([e[n].value for e in rest]) for n in groups})
+
+    def claims(self, models: int = 1) -> Iterator[Claim]:
+        """In which groups drift is seen."""
+        by = " and ".join(map(quoted, self.by))
+        judged = [w for w, ok in zip(self.values(), self.grouping.judged, strict=True) if ok]
+        seen = [w for w in judged if w.kind not in NOT_SEEN]
+        many = plural(len(judged), "group")
+        if all(w.kind == "untested" for w in judged):
+            yield claim("groups", "untested", f"Nothing could be tested in any group by {by}.")
+        elif not seen:
+            text = (
+                f"No sign of drift in any of {many} by {by} (Holm over all of them); that does not prove "
+                f"that there is none."
+            )
+            yield claim("groups", "none seen", text)
+        else:
+            seen.sort(key=lambda w: min(c.clearness for c in w.values() if c.seen))
+            kinds = listed([f"{quoted(w.name)} ({w.kind})" for w in seen])
+            most = f"; most clearly in {quoted(seen[0].name)}" if len(seen) > 1 else ""
+            text = (
+                f"Drift is seen in {len(seen)} of {many} by {by}, {kinds}{most}: {seen[0].evidence}"
+            )
+            figures = [
+                figure(c.statistic.name, c.estimate, w.name)
+                for w in seen[:3]
+                for c in w.values()
+                if c.seen
+            ]
+            yield claim("groups", "drift", text, figures)
+
+
+def _rows_of(sample: Sample) -> Rows:
+    assert sample.grouped is not None
+    return sample.grouped
+
+
+def _part(sample: Sample, which: Bools) -> Sample:
+    """Some rows of a sample."""
+    rows = _rows_of(sample)
+    part = replace(rows.at(which), dropped=0, groups={})
+    tally = Tally.of_rows(part, next(iter(part.scores)), rows.sources)
+    return Sample(sample.name, tally, sample.labelled)
+
+
+def _grouping(reference: Rows, current: Rows, min_rows: int) -> Grouping:
+    """The groups of both samples together, the rows of the reference first; sizes are the current ones."""
+    columns = {}
+    for name, (codes, words) in reference.groups.items():
+        other_codes, other_words = current.groups[name]
+        union, place = np.unique([*words, *other_words], return_inverse=True)
+        first, second = np.split(place, [len(words)])
+        columns[name] = np.concatenate([first[codes], second[other_codes]]), union.tolist()
+    mass = np.concatenate([reference.mass(), current.mass()])
+    g = grouping(columns, min_rows, mass=mass, most=MAX_GROUPS)
+    before, now = (
+        np.bincount(codes[codes >= 0], minlength=len(g))
+        for codes in np.split(g.codes, [len(reference)])
     )
-
-
-def adjusted(found: Sequence[Mapping[str, Change]]) -> list[dict[str, Change]]:
-    """The same with p-values adjusted for the number of all of them (Holm)."""
-    flat = [c.p for window in found for c in window.values()]
-    left = iter(holm(flat))
-    return [{n: replace(c, p_adjusted=next(left)) for n, c in w.items()} for w in found]
+    return replace(g, sizes=now, smallest=np.minimum(before, now))
 
 
 def drift(
@@ -375,16 +335,14 @@ def drift(
     >>> d.kind, d["ks"].value, round(d["midpoint"].value, 3)
     ('covariate', 0.5, 0.15)
     """
-    columns = Columns(label, score, weight, positive, kind, missing, encoding, by)
-    check(min_rows=min_rows)
-    if labels not in get_args(Labels):
-        raise BadInput(
-            Option("labels", labels), ' is not known; pass "both", "reference" or "none"'
-        )
-    rule = _midpoint(midpoint)
-    if time is None:
-        given = {"windows": windows, "every": every, "reference_until": reference_until}
-        if extra := [name for name, value in given.items() if value is not None]:
+    check(min_rows=min_rows, level=level, seed=seed)
+    one_of("labels", labels, get_args(Labels))
+    settings = partial(_settings, level, seed, replicates, _midpoint(midpoint))
+    how = Reading(label, score, weight, positive, kind, missing, encoding, by)
+    cut = None if time is None else Cut(time, windows, every, reference_until)
+    if cut is None:
+        of_time = {"windows": windows, "every": every, "reference_until": reference_until}
+        if extra := [name for name, value in of_time.items() if value is not None]:
             raise BadInput(
                 Option(extra[0]), " cuts time into windows; pass ", Option("time"),
                 " with its column too",
@@ -394,15 +352,8 @@ def drift(
                 "the current sample is missing; pass reference and current, or ", Option("time"),
                 " to cut one source into windows by that column",
             )  # fmt: skip
-        a, notes = read("reference", reference, columns, labels != "none")
-        b, further = read("current", current, columns, labels == "both")
-        made = Drift(a, [b], _settings(level, seed, replicates, rule, 1), notes=notes + further)
-        if by is not None:
-            from scorewise.drifting.groups import Groups, grouped
-
-            g = grouped(a, b, min_rows)
-            tested = max(int(g.judged.sum()), 2)  # a pilot, and fewer cells, as windows have
-            made.groups = Groups(a, b, g, _settings(level, seed, replicates, rule, tested))
+        a = read("reference", reference, how, labels != "none")
+        later = [read("current", current, how, labels == "both")]
     else:
         if current is not None or not is_source(reference):
             raise BadInput(
@@ -415,36 +366,35 @@ def drift(
             )  # fmt: skip
         if by is not None:
             raise BadInput(Option("by"), " needs two samples; leave it out with ", Option("time"))
-        cut = Cut(time, windows, every, reference_until)
-        a, later, notes = read_windows(reference, cut, columns, labels == "both")
-        made = Drift(a, later, _settings(level, seed, replicates, rule, len(later)), cut, notes)
-    for note in dict.fromkeys(made.notes):
+        a, *later = read_windows(reference, cut, how, labels == "both")
+    result = Drift(a, later, settings(len(later)), cut)
+    if by is not None:
+        result.groups = Groups((a, later[0]), min_rows, settings)
+    for note in result.notes:
         warnings.warn(plain(note), stacklevel=2)
-    return made
+    return result
 
 
 def _settings(
     level: float, seed: int, replicates: int | None, rule: str | float, windows: int
 ) -> Settings:
-    check(level=level, seed=seed)
-    pilot = 0
+    pilot, tests = 0, windows * len(STATISTICS)
     if replicates is None:
         pilot = 0 if windows == 1 else REPLICATES
         # enough for the smallest p-value to stay small when adjusted for all tests
-        enough = math.ceil(1.5 * windows * len(STATISTICS) / (1 - level))
+        enough = math.ceil(1.5 * tests / (1 - level))
         replicates = max(REPLICATES, 2 * enough if windows == 1 else enough)
     at_least(1, REPLICATES, replicates=replicates)
     cells = 1024 if windows == 1 else 256 if windows <= 12 else 96
-    tests = windows * len(STATISTICS)
     return Settings(level, seed, replicates, rule, cells, tests, pilot)
 
 
-def _midpoint(given: Any) -> str | float:
-    if isinstance(given, str) and given in ("mean", "balanced", "median"):
-        return given
-    if isinstance(given, str):
+def _midpoint(rule: Any) -> str | float:
+    if not isinstance(rule, str):
+        return midpoint_of(Tally.empty(), rule).value
+    if rule not in ("mean", "balanced", "median"):
         raise BadInput(
             Setting("midpoint"),
-            f" must be mean, balanced, median or a number from 0 to 1; got {given}",
+            f" must be mean, balanced, median or a number from 0 to 1; got {rule}",
         )
-    return midpoint_of(Tally.empty(), given).value
+    return rule

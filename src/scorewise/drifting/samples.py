@@ -1,33 +1,37 @@
-"""What is compared: samples of rows, given one by one or cut by time out of one source."""
+"""Samples to compare: given one by one, or cut by time out of one source."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.columns import Columns as Found
-from scorewise.columns import Rows
+from scorewise.checks import one_of
+from scorewise.columns import Columns, Rows
 from scorewise.columns import read as read_columns
-from scorewise.columns.binary import rows_of
-from scorewise.columns.files import is_files, open_source
-from scorewise.columns.grouping import Every, Moments, check_groups, moment, named, period
+from scorewise.columns.files import open_source
+from scorewise.columns.grouping import Every, Moments, check_groups, moment, period, window_name
+from scorewise.columns.rows import rows_of
+from scorewise.columns.sources import is_source
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import Tally
-from scorewise.tallies.merging import taken
+from scorewise.tallies.merging import tally_or_source
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A tally with a name; without labels, all its rows stand where the negatives are."""
+    """A tally with a name; without labels, all its rows stand where the negatives are.
+
+    `grouped` are the rows themselves, where they are in groups; `notes` say which columns were guessed.
+    """
 
     name: str
     tally: Tally
     labelled: bool = True
-    of: Rows | None = None  # the rows themselves, where they are in groups
+    grouped: Rows | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -36,7 +40,7 @@ class Sample:
 
 
 def check_alike(a: Sample, b: Sample) -> None:
-    """Refuse samples whose scores or classes are not the same thing."""
+    """Refuse samples that differ in the kind of their scores, their grids or their classes."""
     if not a.rows or not b.rows:
         return
     kinds = a.tally.kind, b.tally.kind
@@ -60,7 +64,7 @@ def check_alike(a: Sample, b: Sample) -> None:
         )  # fmt: skip
 
 
-class Columns(NamedTuple):
+class Reading(NamedTuple):
     """Which columns to read, and how."""
 
     label: str | None = None
@@ -72,104 +76,71 @@ class Columns(NamedTuple):
     encoding: str | None = None
     by: Any = None
 
-    def read(self, source: Any, labelled: bool, **further: str) -> Found:
-        """Labels, unless they are not known, scores and weights, checked; and columns of further roles."""
-        asked = {"score": self.score, "weight": self.weight, "group": self.by, **further}
-        beside = [self.label] if self.label is not None and not labelled else []
+    def columns(self, source: Any, labelled: bool, **further: str) -> tuple[Columns, Rows]:
+        """Columns of a source by role, those of further roles too, and their rows.
+
+        Without labels all rows stand as negatives, and the column of the label is none of scores.
+        """
+        roles = {"score": self.score, "weight": self.weight, "group": self.by, **further}
+        unread = [] if labelled or self.label is None else [self.label]
+        if labelled:
+            roles = {"label": self.label, **roles}
+        options: Any = {"missing": self.missing, "encoding": self.encoding}
         try:
-            return read_columns(
-                source,
-                {"label": self.label, **asked} if labelled else asked,
-                missing=self.missing,
-                encoding=self.encoding,
-                beside=beside,
-            )
+            columns = read_columns(source, roles, excluded=unread, **options)
         except BadInput as refusal:
             if self.label is None and Option("label") in refusal.parts:
                 none = (", or ", Option("labels", "none"), " if the rows have no labels")
                 raise BadInput(*refusal.parts, *none) from None
             raise
-
-    def rows(self, found: Found, labelled: bool) -> Rows:
-        """The rows of columns; without labels, all stand as negatives."""
-        return rows_of(found, positive=self.positive if labelled else None, kind=self.kind)
+        positive = self.positive if labelled else None
+        return columns, rows_of(columns, positive=positive, kind=self.kind)
 
 
-def read(name: str, given: Any, columns: Columns, labelled: bool) -> tuple[Sample, list[str]]:
-    """The sample, and what was decided on the way.
-
-    A `Tally`; labels and scores as a pair; scores alone; or files, a data frame or a dict of columns.
-    """
-    given = taken(given)
-    if is_source(given):
-        return _from_source(name, given, columns, labelled)
-    if columns.by is not None:
+def read(name: str, source: Any, how: Reading, labelled: bool) -> Sample:
+    """A `Tally`; labels and scores as a pair; scores alone; files, a data frame or a dict of columns."""
+    source = tally_or_source(source)
+    if is_source(source):
+        return _read_source(name, source, how, labelled)
+    if how.by is not None:
         raise BadInput(
             Option("by"), " names columns of files and data frames; pass each sample as one, or as a ",
             "dict of columns",
         )  # fmt: skip
-    if isinstance(given, Tally):
-        return Sample(name, given, labelled), []
-    if columns.weight is not None:
+    if isinstance(source, Tally):
+        return Sample(name, source, labelled)
+    if how.weight is not None:
         raise BadInput(
             "weight names a column of a file or data frame; for arrays pass "
             "sw.Tally.of(y, p, weight=...) instead"
         )
-    options = {"kind": columns.kind, "missing": columns.missing}
-    if _is_pair(given):
-        tally = Tally.of(given[0], given[1], positive=columns.positive, **options)
-        return Sample(name, tally, labelled), []
-    found = read_columns(None, {"score": {"score": _sized(given)}}, missing=columns.missing)
-    rows = rows_of(found, kind=columns.kind)
-    return Sample(name, Tally.of_rows(rows, "score"), False), []
-
-
-def is_source(given: Any) -> bool:
-    """Whether columns have to be found in it: files, data frames, dicts of columns."""
-    if isinstance(given, Mapping) or (is_files(given) and given not in ([], ())):
-        return True
-    # of the type: asking a lazy frame for its columns would make it work
-    return hasattr(type(given), "columns") or hasattr(type(given), "collect_schema")
-
-
-def _is_pair(given: Any) -> bool:
-    return (
-        isinstance(given, list | tuple)
-        and len(given) == 2
-        and all(hasattr(part, "__len__") for part in given)
-    )
-
-
-def _sized(given: Any) -> Any:
-    """The scores, if they are any."""
-    try:
-        len(given)
-    except TypeError:
+    pair = isinstance(source, list | tuple) and len(source) == 2
+    if pair and all(hasattr(part, "__len__") for part in source):
+        options: Any = {"positive": how.positive, "kind": how.kind, "missing": how.missing}
+        return Sample(name, Tally.of(*source, **options), labelled)
+    if not hasattr(source, "__len__"):
         raise BadInput(
-            f"a value of type {type(given).__name__} is not a sample; pass a Tally, a pair of labels and "
+            f"a value of type {type(source).__name__} is not a sample; pass a Tally, a pair of labels and "
             f"scores, scores alone, a file name or a data frame"
-        ) from None
-    return given
+        )
+    columns = read_columns(None, {"score": {"score": source}}, missing=how.missing)
+    return Sample(name, Tally.of_rows(rows_of(columns, kind=how.kind), "score"), labelled=False)
 
 
-def _from_source(
-    name: str, given: Any, columns: Columns, labelled: bool
-) -> tuple[Sample, list[str]]:
-    opened, label = open_source(given, columns.encoding), columns.label
+def _read_source(name: str, source: Any, how: Reading, labelled: bool) -> Sample:
+    opened, label = open_source(source, how.encoding), how.label
     if labelled and name == "current" and label not in (None, *opened.names):
         where = ", ".join(opened.sources) or "the current sample"
         raise BadInput(  # labels come late
             f"there is no column '{label}' in {where}; name another label, or pass ",
             Option("labels", "reference"), " if its labels are not known yet",
         )  # fmt: skip
-    rows = columns.rows(columns.read(opened, labelled), labelled)
+    _, rows = how.columns(opened, labelled)
     score = next(iter(rows.scores))
-    if columns.by is not None:
-        used = {"score": score, "weight": columns.weight, "label": rows.names.label}
-        check_groups(columns.by, used)
+    if how.by is not None:
+        check_groups(how.by, {"score": score, "weight": how.weight, "label": rows.names.label})
     tally = Tally.of_rows(rows, score, rows.sources)
-    kept = rows if columns.by is not None else None
-    return Sample(name, tally, labelled, kept), list(rows.notes)
+    return Sample(name, tally, labelled, rows if how.by is not None else None, rows.notes)
 
 
 # One source cut by time: the reference, and the windows after it.
@@ -183,89 +154,81 @@ class Cut(NamedTuple):
     every: Every | None = None
     reference_until: Any = None
 
+    def check(self) -> None:
+        """Refuse unknown and contradictory ways to cut."""
+        if self.windows is not None and self.every is not None:
+            raise BadInput(
+                Option("windows"), " and ", Option("every"),
+                " both say how time is cut; pass one of them",
+            )  # fmt: skip
+        one_of("every", self.every, (None, *get_args(Every)))
+        least = 1 if self.reference_until is not None else 2
+        if self.windows is not None and self.windows < least:
+            raise BadInput(Option("windows", self.windows), f" is too few; pass {least} or more")
 
-def read_windows(
-    source: Any, cut: Cut, columns: Columns, labelled: bool
-) -> tuple[Sample, list[Sample], list[str]]:
-    """The reference, the windows after it, and what was decided; rows of the same time are never split."""
-    _check(cut)
-    found = columns.read(source, labelled, time=cut.time)
-    rows = columns.rows(found, labelled)
-    times, codes = np.unique(found.one("time").values, return_inverse=True)
+    def windows_of(self, times: Moments, counts: Any) -> NDArray[np.int64]:
+        """The window of each distinct time, 0 being the reference; `counts` are the rows of each time."""
+        later = np.ones(len(times), np.bool_)
+        if self.reference_until is not None:
+            later = _is_after(times, self.reference_until)
+            if later.all():
+                raise BadInput(
+                    "no row is at or before ", Option("reference_until", self.reference_until),
+                    f"; the first is at {window_name(times[0], times[0])}",
+                )  # fmt: skip
+        first = int(self.reference_until is not None)
+        if self.every is None:
+            n = counts[later]
+            share = (n.cumsum() - n / 2) / max(1, n.sum())
+            number = ((self.windows or 6 - first) * share).astype(np.int64)
+        elif times.dtype.kind != "M":
+            raise BadInput(
+                f"'{self.time}' holds numbers, which have no {self.every}; pass ", Option("windows"),
+                " instead",
+            )  # fmt: skip
+        else:
+            number = period(times[later], self.every)
+        window = np.zeros(len(times), np.int64)
+        window[later] = first + np.unique(number, return_inverse=True)[1]
+        return window
+
+
+def read_windows(source: Any, cut: Cut, how: Reading, labelled: bool) -> list[Sample]:
+    """The reference and the windows after it; rows of the same time are never split."""
+    cut.check()
+    columns, rows = how.columns(source, labelled, time=cut.time)
+    times, codes = np.unique(columns.column("time").values, return_inverse=True)
     score = next(iter(rows.scores))
     if not len(times):
-        raise BadInput(f"no rows are left to judge; {rows.dropped} were dropped as missing")
-    part = _parts(times, np.bincount(codes, minlength=len(times)), cut)
-    if part.max() == 0:
+        raise BadInput(f"no rows are left to compare; {rows.dropped} were dropped as missing")
+    window = cut.windows_of(times, np.bincount(codes, minlength=len(times)))
+    if window.max() == 0:
         raise BadInput(
-            f"all rows fall into one window of '{cut.time}' ({named(times[0], times[-1])}); "
+            f"all rows fall into one window of '{cut.time}' ({window_name(times[0], times[-1])}); "
             f"there is nothing to compare it with"
         )
     samples = []
-    for k in range(int(part.max()) + 1):
-        inside = np.flatnonzero(part == k)
+    for k in range(int(window.max()) + 1):
+        inside = times[window == k]
         until = cut.reference_until is not None and k == 0
-        name = named(times[inside[0]], times[inside[-1]], None if until else cut.every)
+        name = window_name(inside[0], inside[-1], None if until else cut.every)
         # rows without a time belong to no window, so the first counts all that were dropped
-        dropped = rows.dropped if k == 0 else 0
-        inside_it = replace(rows.at(part[codes] == k), dropped=dropped)
-        tally = Tally.of_rows(inside_it, score, rows.sources)
-        samples.append(Sample(name, tally, labelled))
-    return samples[0], samples[1:], list(rows.notes)
+        part = replace(rows.at(window[codes] == k), dropped=0 if k else rows.dropped)
+        tally = Tally.of_rows(part, score, rows.sources)
+        samples.append(Sample(name, tally, labelled, notes=rows.notes))
+    return samples
 
 
-def _check(cut: Cut) -> None:
-    if cut.windows is not None and cut.every is not None:
+def _is_after(times: Moments, until: Any) -> NDArray[np.bool_]:
+    """Which times are after one; a day ends at midnight."""
+    last, dates = moment(until, "reference_until"), times.dtype.kind == "M"
+    if isinstance(last, float) == dates:
+        kind = "dates" if dates else "numbers"
         raise BadInput(
-            Option("windows"), " and ", Option("every"), " both say how time is cut; pass one of them",
-        )  # fmt: skip
-    if cut.every is not None and cut.every not in get_args(Every):
-        known = ", ".join(f'"{word}"' for word in get_args(Every))
-        raise BadInput(Option("every", cut.every), f" is not known; pass one of {known}")
-    least = 1 if cut.reference_until is not None else 2
-    if cut.windows is not None and cut.windows < least:
-        raise BadInput(Option("windows", cut.windows), f" is too few; pass {least} or more")
-
-
-def _parts(times: Moments, counts: Any, cut: Cut) -> NDArray[np.int64]:
-    """The window of each distinct time, 0 being the reference."""
-    if cut.reference_until is None:
-        return _numbered(times, counts, cut, cut.windows or 6)
-    first = _until(times, cut.reference_until)
-    if not first.any():
-        raise BadInput(
-            "no row is at or before ", Option("reference_until", cut.reference_until),
-            f"; the first is at {named(times[0], times[0])}",
-        )  # fmt: skip
-    part = np.zeros(len(times), np.int64)
-    part[~first] = 1 + _numbered(times[~first], counts[~first], cut, cut.windows or 5)
-    return part
-
-
-def _numbered(times: Moments, counts: Any, cut: Cut, windows: int) -> NDArray[np.int64]:
-    if cut.every is None:
-        below = counts.cumsum() - counts / 2
-        part = (windows * below / max(1, counts.sum())).astype(np.int64)
-    elif times.dtype.kind != "M":
-        raise BadInput(
-            f"'{cut.time}' holds numbers, which have no {cut.every}; pass ", Option("windows"),
-            " instead",
-        )  # fmt: skip
-    else:
-        part = period(times, cut.every)
-    return np.unique(part, return_inverse=True)[1]
-
-
-def _until(times: Moments, until: Any) -> NDArray[np.bool_]:
-    """Which times are at or before one; a day ends at midnight."""
-    last = moment(until, "reference_until")
-    if isinstance(last, float) != (times.dtype.kind != "M"):
-        said = "dates" if times.dtype.kind == "M" else "numbers"
-        raise BadInput(
-            Option("reference_until", until), f" does not fit the times, which are {said}"
+            Option("reference_until", until), f" does not fit the times, which are {kind}"
         )
     if isinstance(last, float):
-        return np.asarray(times <= last)
+        return np.asarray(times > last)
     at = np.datetime64(last, "us")
     whole_day = at == at.astype("M8[D]")
-    return np.asarray(times < at + np.timedelta64(1, "D") if whole_day else times <= at)
+    return np.asarray(times >= at + np.timedelta64(1, "D") if whole_day else times > at)

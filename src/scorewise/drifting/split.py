@@ -1,27 +1,38 @@
-"""Two samples on the same cells, which is all that measures of drift need of them."""
+"""Two samples on common cells: pooled, permuted and resampled.
+
+A permutation deals the rows out anew to the samples. The rows of a cell are alike, so that it is enough to
+draw how many of each cell go to the reference: a multivariate hypergeometric draw, the cost of which does
+not grow with the number of rows. With weights a cell gets a Poisson number of rows, as many and as heavy as
+give it the mean and the variance that its rows would give it in each sample.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
+from scorewise.inference.resampling import resampled_weights
+from scorewise.statistics.smroc import climbs, midpoints, why_not_unit
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import merge_coarse
+from scorewise.tallies.coarse import merge_coarse, pooled_at
 from scorewise.tallies.coarse import pool as pool_tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import climbs, midpoints, why_not_unit
-from scorewise.tallies.sorting import add_runs, first_of_runs, quantile_cells
+from scorewise.tallies.runs import add_runs, quantile_cells
+from scorewise.tallies.sorting import union
 
-MANY = 1 << 21  # distinct scores of both samples that are left as they are
+MAX_SCORES = 1 << 21  # distinct scores of both samples that are left as they are
+_MAX_ROWS = 10**9  # that numpy deals out exactly
+_MAX_SHUFFLED = 40_000  # rows up to which it is faster to shuffle them
+Held: TypeAlias = Literal["nothing", "class", "score"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """The cells of both samples together, from the lowest score up, and what each sample has there.
+    """The cells of both samples, from the lowest score up, and the weight of each sample there.
 
     `weight` has the samples (reference, current) along its first axis, the classes (negative, positive)
     along the second and cells along the last; replicates share the scores and stand before the cells.
@@ -36,9 +47,14 @@ class Split:
     midpoint: str | float = "mean"
 
     @cached_property
+    def by_class(self) -> tuple[Floats, Floats]:
+        """The weights of the negatives of both samples, and of their positives."""
+        return self.weight[:, 0], self.weight[:, 1]
+
+    @cached_property
     def rows(self) -> Floats:
         """Weight of each cell in each sample, both classes together."""
-        return np.asarray(self.weight[:, 0] + self.weight[:, 1])
+        return np.asarray(np.add(*self.by_class))
 
     @cached_property
     def mass(self) -> Floats:
@@ -53,31 +69,20 @@ class Split:
 
     @cached_property
     def midpoints(self) -> Floats:
-        """The midpoint of each sample by the rule; see `scorewise.tallies.smroc`."""
+        """The midpoint of each sample by the rule; see `scorewise.statistics.smroc`."""
         assert self.unit is not None
         if not isinstance(self.midpoint, str):
             return np.full(self.rows.shape[:-1], float(self.midpoint))
         rule: Any = self.midpoint
-        return np.asarray([midpoints(self.unit, neg, pos, rule) for neg, pos in self.weight])
+        return np.asarray(midpoints(self.unit, *self.by_class, rule))
 
     @cached_property
     def steps(self) -> Floats:
-        """Climbs and runs of the smROC curve of each sample, as shares of their totals.
-
-        Samples lead, then climbs and runs; cells are from the highest score down.
-        """
+        """Climbs and runs of the smROC curves, from the lowest score up; samples are the second axis."""
         assert self.unit is not None
-        sides = zip(self.weight, self.midpoints, strict=True)
-        steps = np.asarray([climbs(self.unit, neg, pos, m) for (neg, pos), m in sides])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((steps / steps.sum(-1, keepdims=True))[..., ::-1])
+        return np.asarray(climbs(self.unit, *self.by_class, self.midpoints))
 
-    @property
-    def spread(self) -> Floats:
-        """Sums of squared weights; counts are their own."""
-        return self.weight if self.squares is None else self.squares
-
-    def having(self, weight: Floats) -> Split:
+    def with_weight(self, weight: Floats) -> Split:
         """The same cells with other weights on them."""
         return replace(self, weight=weight, squares=None)
 
@@ -96,35 +101,59 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     if (coarse := a.coarse or b.coarse) is not None:
         a, b = (t.coarsen(coarse.grid) for t in (a, b))
     pair = thinned(a, b)
-    score, places = _union(*pair)
+    score, *places = _union(*pair)
     weight = np.zeros((2, 2, len(score)))
     squares = np.zeros_like(weight) if a.weighted or b.weighted else None
     for i, (t, at) in enumerate(zip(pair, places, strict=True)):
         scale = (t.negatives + t.positives) / sum(t.squares) if t.weighted and len(at) else 1.0
-        for out, sides, factor in (
-            (weight, (t.neg, t.pos), scale),
-            (squares, (t.neg2, t.pos2), scale * scale),
-        ):
-            if out is not None:
-                for k, side in enumerate(sides):
-                    out[i, k if labelled else 0, at] += side if factor == 1 else side * factor
+        for side, w, w2 in ((0, t.neg, t.neg2), (int(labelled), t.pos, t.pos2)):
+            weight[i, side, at] += w * scale
+            if squares is not None:
+                squares[i, side, at] += w2 * (scale * scale)
     why = why_not_unit(pair[0]) or why_not_unit(pair[1])
     kind = a.kind if len(a.score) else b.kind
     return Split(score, None if why else unit(score, kind), weight, squares, midpoint)
 
 
-def _union(a: Tally, b: Tally) -> tuple[Floats, tuple[Ints, Ints]]:
+def _union(a: Tally, b: Tally) -> tuple[Floats, Ints, Ints]:
     """Distinct scores of both, increasing, and where those of each are among them."""
     if a.coarse is not None and b.coarse is not None:
         # scores of one cell are tied, whichever sample they are of
         joined, at_a, at_b = merge_coarse(a.coarse, b.coarse)
-        return joined.middle, (at_a, at_b)
-    score = np.concatenate((a.score, b.score)).astype(np.float64, copy=False)
-    order = np.argsort(score, kind="stable")  # merges two increasing runs in one pass
-    start = first_of_runs(score[order])
-    place = np.empty(len(score), np.int64)
-    place[order] = np.repeat(np.arange(len(start)), np.diff(start, append=len(score)))
-    return score[order[start]], (place[: len(a.score)], place[len(a.score) :])
+        return joined.middle, at_a, at_b
+    score, at_a, at_b = union(a.score, b.score)
+    return score.astype(np.float64, copy=False), at_a, at_b
+
+
+def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:
+    """Both as they are up to two million distinct scores; beyond, pooled on common cells.
+
+    A cell holds at most 1 / 2^19 of either sample, or a single score. Its rows count as tied at the mean
+    of their scores.
+    """
+    if len(a.score) + len(b.score) <= MAX_SCORES or a.coarse is not None:
+        return a, b
+    edges = np.unique(np.concatenate([pool_tally(t, MAX_SCORES // 4).score for t in (a, b)]))
+    sums, weights = np.zeros(len(edges)), np.zeros(len(edges))
+    pooled: list[tuple[Tally, Ints]] = []
+    for t in (a, b):
+        start = np.searchsorted(t.score, edges)
+        used = np.flatnonzero(np.diff(start, append=len(t.score)) > 0)
+        start, w = start[used], t.neg + t.pos
+        with np.errstate(over="ignore"):
+            sums[used] += add_runs(w * t.score.astype(np.float64, copy=False), start)
+        weights[used] += add_runs(w, start)
+        pooled.append((pooled_at(t, start), used))
+    mean = _mean_within(sums, weights, edges, np.append(edges[1:], np.inf))
+    first, second = (replace(t, score=mean[used]) for t, used in pooled)
+    return first, second
+
+
+def _mean_within(sums: Floats, weights: Floats, low: Floats, high: Floats) -> Floats:
+    """Sums over weights, clipped to limits that rounding and overflow may leave."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        mean = sums / weights
+    return np.asarray(np.clip(np.where(np.isfinite(mean), mean, low), low, high))
 
 
 def pool(x: Split, cells: int) -> Split:
@@ -136,13 +165,12 @@ def pool(x: Split, cells: int) -> Split:
     if len(x.score) <= cells:
         return x
     start = quantile_cells(cells, x.mass)
-    mass, last = add_runs(x.mass, start), np.append(start[1:], len(x.score)) - 1
+    last = np.append(start[1:], len(x.score)) - 1
 
     def mean(score: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            means = add_runs(score * x.mass, start) / mass
-        # rounding, and sums beyond the largest float, stay within the cell
-        return np.asarray(np.clip(np.nan_to_num(means), score[start], score[last]))
+            sums = add_runs(score * x.mass, start)
+        return _mean_within(sums, add_runs(x.mass, start), score[start], score[last])
 
     return replace(
         x,
@@ -153,31 +181,70 @@ def pool(x: Split, cells: int) -> Split:
     )
 
 
-def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:
-    """Both as they are, up to two million distinct scores; beyond, on cells that they share.
+def permuted(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Split:
+    """Replicates under the null hypothesis that only chance decided which row is in which sample.
 
-    A cell holds at most 1 / 2^19 of either sample, or a single score. Its rows count as tied at the mean
-    of their scores.
+    `held="nothing"`: any row may be in either. "class": among rows of the same class, so that both
+    samples keep their prevalence. "score": among rows of the same cell, so that they keep their scores.
     """
-    if len(a.score) + len(b.score) <= MANY or a.coarse is not None:
-        return a, b
-    edges = np.unique(np.concatenate([pool_tally(t, MANY // 4).score for t in (a, b)]))
-    sums, weights = np.zeros(len(edges)), np.zeros(len(edges))
-    made: list[tuple[Tally, Ints]] = []
-    for t in (a, b):
-        start = np.searchsorted(t.score, edges)
-        used = np.flatnonzero(np.diff(start, append=len(t.score)) > 0)
-        start, w = start[used], t.neg + t.pos
-        with np.errstate(over="ignore"):
-            sums[used] += add_runs(w * t.score.astype(np.float64, copy=False), start)
-        weights[used] += add_runs(w, start)
-        columns: dict[str, Any] = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos")}
-        for k, counts in list(columns.items()):
-            columns[f"{k}2"] = add_runs(getattr(t, f"{k}2"), start) if t.weighted else counts
-        made.append((replace(t, score=edges[used], rest=None, **columns), used))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mean = sums / weights
-    # rounding, and sums beyond the largest float, stay within the cell
-    mean = np.clip(np.where(np.isfinite(mean), mean, edges), edges, np.append(edges[1:], np.inf))
-    first, second = (replace(t, score=mean[used]) for t, used in made)
-    return first, second
+    if x.squares is not None or x.mass.sum() >= _MAX_ROWS:
+        return x.with_weight(_weights_by_chance(x, held, replicates, rng))
+    reference, both = x.weight[0], x.weight[0] + x.weight[1]
+    if held == "nothing":
+        drawn = _dealt(both.ravel(), reference.sum(), replicates, rng)
+        first = drawn.reshape(replicates, *both.shape).swapaxes(0, 1)
+    elif held == "class":
+        sides = zip(both, reference, strict=True)
+        first = np.stack([_dealt(w, part.sum(), replicates, rng) for w, part in sides])
+    else:
+        neg, pos, rows = (np.rint(w).astype(np.int64) for w in (*both, x.rows[0]))
+        hit = rng.hypergeometric(pos, neg, rows, (replicates, len(pos))).astype(np.float64)
+        first = np.stack((x.rows[0] - hit, hit))
+    return x.with_weight(np.stack((first, both[:, None] - first)))
+
+
+def _dealt(both: Floats, rows: float, replicates: int, rng: np.random.Generator) -> Floats:
+    """How many rows of each cell are drawn, of so many in all, without replacement."""
+    counts = np.rint(both).astype(np.int64)
+    method: Literal["count", "marginals"] = (
+        "count" if counts.sum() <= _MAX_SHUFFLED else "marginals"
+    )
+    drawn = rng.multivariate_hypergeometric(counts, round(rows), size=replicates, method=method)
+    return np.asarray(drawn, np.float64)
+
+
+def _weights_by_chance(x: Split, held: Held, replicates: int, rng: np.random.Generator) -> Floats:
+    """The same for weighted rows: each cell of a sample gets its share of both samples, by chance."""
+    squares = x.weight if x.squares is None else x.squares
+
+    def drawn(weight: Floats, square: Floats) -> Floats:
+        """Poisson draws of the rows that weights are worth, of the mean and variance that these have."""
+        each = np.divide(square, weight, out=np.zeros_like(weight), where=weight > 0)
+        rows = np.divide(weight, each, out=np.zeros_like(weight), where=each > 0)
+        return np.asarray(rng.poisson(rows, (replicates, len(rows))) * each)
+
+    if held == "score":
+        hits = x.weight[0, 1] + x.weight[1, 1]
+        positive = np.divide(hits, x.mass, out=np.zeros_like(x.mass), where=x.mass > 0)
+        samples = []
+        for w, w2 in zip(x.rows, squares[:, 0] + squares[:, 1], strict=True):
+            pos, neg = (drawn(w * share, w2 * share) for share in (positive, 1 - positive))
+            total = pos + neg
+            hit = w * np.divide(pos, total, out=np.zeros_like(pos), where=total > 0)
+            samples.append((w - hit, hit))
+        return np.array(samples)
+    axes = (-1,) if held == "class" else (1, -1)
+    means, variances = (
+        (w[0] + w[1]) * (w.sum(axes, keepdims=True) / w.sum((0, *axes), keepdims=True))
+        for w in (x.weight, squares)
+    )
+    cells = zip(means.reshape(4, -1), variances.reshape(4, -1), strict=True)
+    return np.reshape([drawn(*cell) for cell in cells], (2, 2, replicates, -1))
+
+
+def bootstrapped(x: Split, replicates: int, rng: np.random.Generator) -> Split:
+    """Replicates of both samples, each drawn anew from its own rows: the bootstrap of cells."""
+    squares = x.weight if x.squares is None else x.squares
+    cells = zip(x.weight.reshape(4, -1), squares.reshape(4, -1), strict=True)
+    drawn = [resampled_weights(*cell, replicates, rng) for cell in cells]
+    return x.with_weight(np.reshape(drawn, (2, 2, replicates, -1)))

@@ -1,42 +1,77 @@
-"""The columns of a frame that stays in its engine, checked there: one query, a line for each label."""
+"""The columns of a frame that stays in its engine, checked there: one query, a line for each label.
+
+Of several columns of scores and of several classes, distinct rows are counted there, and checked here.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from scorewise.checks import one_of
-from scorewise.columns import Kind, Labels, Missing
-from scorewise.columns.binary import nearly_inside
+from scorewise.columns import Kind, Labels
 from scorewise.columns.labels import read_labels
-from scorewise.columns.roles import Choice, choose, only
-from scorewise.columns.rows import warn
+from scorewise.columns.numbers import no_weight
+from scorewise.columns.reader import warn
+from scorewise.columns.roles import Choice, check_columns, choose, class_columns
+from scorewise.columns.rows import clipping_note, nearly_inside
 from scorewise.columns.vectors import vector
+from scorewise.engines.file_walk import TallyOptions
+from scorewise.engines.files import distinct_rows
 from scorewise.errors import BadInput, Option
+from scorewise.tallies.sets import RowTally, free_name, role_columns
 
-_MOST_LABELS = 10_000  # values of a label that leave the engine
+_SHORT = {"y": "label", "s": "score", "w": "weight"}  # what queries call the columns
+_NUMBERS = ("s", "w")
+_MAX_LABELS = 10_000  # values of a label that leave the engine
+_MAX_ROWS = 1 << 22  # and distinct rows
 Frame = Any  # nw.LazyFrame, or a part of it in memory
-Expr = Any  # nw.Expr
 Step = Callable[[Frame], Frame]
 
 
-def is_engine(source: Any) -> bool:
-    """Whether it is a frame that is computed elsewhere, or later, and not a table in memory.
+def refuse_counts(count: Any) -> None:
+    """Refuse a column with the number of rows that each row stands for."""
+    if count is not None:
+        raise BadInput(
+            Option("count"), " is not taken from an engine; repeat rows there, or pass ",
+            Option("weight"), " if it says how much a row matters",
+        )  # fmt: skip
+
+
+def rows_of_frame(source: Any, asked: TallyOptions) -> RowTally:
+    """The distinct rows of a frame that stays in its engine, checked once they are here.
 
     >>> import polars as pl
-    >>> is_engine(pl.LazyFrame({"p": [0.5]})), is_engine(pl.DataFrame({"p": [0.5]})), is_engine("a.csv")
-    (True, False, False)
+    >>> frame = pl.LazyFrame({"y": [0, 1, 0], "p": [0.2, 0.4, 0.2], "q": [0.1, 0.7, 0.1]})
+    >>> rows_of_frame(frame, TallyOptions({"label": "y", "score": ["p", "q"]}))
+    <RowTally: 3 rows, 2 distinct ones of y, p, q>
     """
-    if source is None or isinstance(source, str | os.PathLike | Mapping | Sequence | np.ndarray):
-        return False
-    import narwhals as nw
-
-    return isinstance(nw.from_native(source, pass_through=True), nw.LazyFrame)
+    roles = {role: value for role, value in asked.roles.items() if value is not None}
+    refuse_counts(roles.get("count"))
+    if "label" not in roles:
+        raise BadInput(Option("label"), " is missing; name the column with the true class")
+    frame = nw.from_native(source)
+    names = frame.collect_schema().names()
+    if "classes" in roles:
+        roles["classes"] = class_columns(names, roles["classes"])
+    wanted = role_columns(roles, asked.by)
+    check_columns(names, wanted)
+    count = free_name("rows", wanted)
+    grouped = frame.select(*map(nw.col, wanted)).group_by(*wanted).agg(nw.len().alias(count))
+    rows = int(grouped.select(nw.len().alias("n")).collect()["n"][0])
+    if rows > _MAX_ROWS:
+        raise BadInput(
+            f"the engine has {rows:,} distinct rows of {', '.join(wanted)}, more than the "
+            f"{_MAX_ROWS:,} that may leave it; round the scores there, such as to 3 digits, or pass one ",
+            Option("score"),
+        )
+    found = grouped.collect()
+    columns = {c: found[c].to_list() for c in found.columns}
+    return distinct_rows(columns, replace(asked, roles={**roles, "count": count}))
 
 
 @dataclass(frozen=True)
@@ -57,8 +92,6 @@ class Totals:
         Dask plans each operation by itself, which takes longer than to run them: there the step, and the
         totals of each partition, are one operation.
         """
-        import narwhals as nw
-
         if str(frame.implementation) == "dask":
             native = frame.to_native().map_partitions(partial(_in_partition, self, columns))
             return self.of(nw.from_native(native))
@@ -66,8 +99,6 @@ class Totals:
 
     def of(self, frame: Frame) -> Frame:
         """The totals of a frame that has all columns."""
-        import narwhals as nw
-
         grouped = frame.select(*self.keys, *self.sums, *self.least, *self.greatest)
         made = grouped.group_by(*self.keys).agg(
             *(nw.col(c).sum() for c in self.sums),
@@ -79,18 +110,13 @@ class Totals:
 
 
 def _in_partition(totals: Totals, columns: Step, part: Any) -> Any:
-    import narwhals as nw
-
     return totals.of(columns(nw.from_native(part))).to_native()
 
 
 @dataclass(frozen=True)
-class Spread:
-    """What is known of a column of numbers: how many are wrong, and between which ends the others lie."""
+class Range:
+    """Between which ends the values of a column of numbers lie."""
 
-    infinite: int
-    below: int  # 0
-    above: int  # 1
     low: float
     high: float
     least: float  # size of those that are not 0
@@ -98,33 +124,30 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A frame, and a step that makes of it complete rows: `y` (0 or 1), `s0`, ..., `w`, `g0`, ..."""
+class CheckedFrame:
+    """A frame, and a step that makes of it complete rows: `y` (0 or 1), `s`, `w`, `g0`, ..."""
 
     frame: Frame
     complete: Step
     labels: Labels
-    label: str
-    scores: dict[str, Spread]
-    narrow: dict[str, bool]  # whether scores have 32 bits or fewer
-    half: dict[str, bool]  # whether they have 16
-    kinds: dict[str, Kind]
-    weight: str | None
-    weights: Spread | None
+    names: dict[str, str]  # of the columns
+    score: Range
+    narrow: bool  # whether scores have 32 bits or fewer
+    half: bool  # whether they have 16
+    kind: Kind
+    weight: Range | None
     rows: int
     dropped: int
 
 
-def chosen(frame: Frame, asked: Mapping[str, Any], beside: Sequence[str] = ()) -> Choice:
+def choose_columns(frame: Frame, asked: TallyOptions) -> Choice:
     """The columns of each role; what is not named is guessed by name, of scores those that hold numbers."""
     schema = frame.collect_schema()
-    names = schema.names()
-    choice = choose(names, asked, beside)
-    for role, (likely, why) in choice.unsure.items():
-        text = [n for n in likely if not _is_number(schema[n])]
-        choice.take(role, only(role, [n for n in likely if n not in text], names, text), why)
+    columns = {role: asked.roles.get(role) for role in _SHORT.values()}
+    choice = choose(schema.names(), columns | {"group": asked.groups or None})
+    choice.settle(lambda name: not _is_number(schema[name]), schema.names())
     for role in ("score", "weight"):
-        for name in choice.columns.get(role, {}).values():
+        for name in choice.columns.get(role, []):
             if not _is_number(schema[name]):
                 raise BadInput(
                     f"{name} holds {schema[name]} in the engine, not numbers; cast it there, or pass ",
@@ -135,69 +158,44 @@ def chosen(frame: Frame, asked: Mapping[str, Any], beside: Sequence[str] = ()) -
 
 
 def _is_number(dtype: Any) -> bool:
-    import narwhals as nw
-
     return bool(dtype.is_numeric()) or dtype == nw.Boolean
 
 
-def checked(
-    frame: Frame, choice: Choice, *, positive: Any, kind: Kind | None, missing: Missing
-) -> Checked:
-    """The frame with its columns by role, after a query that counts what is wrong with each."""
-    import narwhals as nw
-
-    one_of("kind", kind, (None, *get_args(Kind)))
-    one_of("missing", missing, get_args(Missing))
-    if kind == "logit":
+def check_frame(frame: Frame, choice: Choice, asked: TallyOptions) -> CheckedFrame:
+    """The frame with its columns by role, after a query that tells what is wrong with them."""
+    if asked.roles.get("kind") == "logit":
         raise BadInput(
             "log-odds are not tallied in an engine, because engines differ in exp; pass a column of ",
             "probabilities, or ", Option("kind", "score"), " for their order alone",
         )  # fmt: skip
     schema, of = frame.collect_schema(), choice.columns
-    label = next(iter(of["label"].values()))
-    columns = {"y": label}
-    columns |= {f"s{k}": name for k, name in enumerate(of["score"].values())}
-    if "weight" in of:
-        columns["w"] = next(iter(of["weight"].values()))
-    columns |= {f"g{k}": name for k, name in enumerate(of.get("group", {}).values())}
-    frame = frame.select(*dict.fromkeys(columns.values()))
-    floats = tuple(c for c, name in columns.items() if c[0] in "sw" or schema[name].is_float())
-    door = _Door(frame, _Columns(columns, floats))
-    found = door.summary()
-    if missing == "refuse":
-        for c, name in columns.items():
-            if many := int(sum(found[f"gone_{c}"])):
-                them = "it" if many == 1 else "them"
-                raise BadInput(
-                    f"{name} is missing {door.rows(many, door.columns.gone(c))}; drop {them} or pass ",
-                    Option("missing", "drop"),
-                )  # fmt: skip
-    total, gone = int(sum(found["rows"])), int(sum(found["gone"]))
+    names = {c: of[role][0] for c, role in _SHORT.items() if role in of}
+    names |= {f"g{k}": name for k, name in enumerate(of.get("group", []))}
+    floats = tuple(c for c, name in names.items() if c in _NUMBERS or schema[name].is_float())
+    columns = _Columns(names, floats)
+    checks = _FrameChecks(frame.select(*dict.fromkeys(names.values())), columns)
+    found = columns.totals().query(checks.frame, columns.described).head(_MAX_LABELS).collect()
+    found = found.sort("rows", descending=True)
+    total, gone = int(found["rows"].sum()), int(found["gone"].sum())
+    if gone and asked.roles.get("missing", "refuse") == "refuse":
+        checks.refuse_missing()
     if total == gone:
         raise BadInput("the frame has no rows" if not total else f"all {total:,} rows lack a value")
-    spreads = {c: _spread(c, found) for c in door.columns.numbers}
-    for c, spread in spreads.items():
-        if spread.infinite:
-            where = door.rows(spread.infinite, ~nw.col(c).is_finite() & ~door.columns.gone(c))
-            raise BadInput(
-                f"{columns[c]} is infinite {where}; give it a finite value or leave such rows out"
-            )
-    if "w" in spreads:
-        door.check_weights(spreads["w"])
-    kinds = {c: door.kind(c, x, kind) for c, x in spreads.items() if c != "w"}
-    labels, up = _labels(found, label, positive)
-    clipped = tuple(c for c, k in kinds.items() if k == "probability")
-    return Checked(
-        frame=frame,
-        complete=partial(_complete, door.columns, up, clipped),
+    ranges = {c: _range(c, found) for c in columns.numbers}
+    checks.check_numbers(ranges)
+    kind = checks.kind(ranges["s"], asked.roles.get("kind"))
+    labels, positive = _labels(found, names["y"], asked.roles.get("positive"))
+    word = str(schema[names["s"]])
+    return CheckedFrame(
+        frame=checks.frame,
+        complete=partial(_complete, columns, positive, kind == "probability"),
         labels=labels,
-        label=label,
-        scores={c: spreads[c] for c in kinds},
-        narrow={c: str(schema[columns[c]]) in ("Float32", "Float16") for c in kinds},
-        half={c: str(schema[columns[c]]) == "Float16" for c in kinds},
-        kinds=kinds,
-        weight=columns.get("w"),
-        weights=spreads.get("w"),
+        names=names,
+        score=ranges["s"],
+        narrow=word in ("Float32", "Float16"),
+        half=word == "Float16",
+        kind=kind,
+        weight=ranges.get("w"),
         rows=total - gone,
         dropped=gone,
     )
@@ -213,51 +211,41 @@ class _Columns:
     @property
     def numbers(self) -> list[str]:
         """Scores and weights."""
-        return [c for c in self.names if c[0] in "sw"]
+        return [c for c in self.names if c in _NUMBERS]
 
-    def short(self, frame: Frame, *more: Expr) -> Frame:
+    def short(self, frame: Frame, *more: nw.Expr) -> Frame:
         """The columns renamed, numbers as float64."""
-        import narwhals as nw
-
         renamed = {
             c: nw.col(name).cast(nw.Float64) if c in self.numbers else nw.col(name)
             for c, name in self.names.items()
         }
         return frame.select(*more, **renamed)
 
-    def gone(self, c: str) -> Expr:
-        """Where a column has no value."""
-        import narwhals as nw
-
-        column = nw.col(c)
-        return column.is_null() | column.is_nan() if c in self.floats else column.is_null()
+    def gone(self, *columns: str) -> nw.Expr:
+        """Where one of the columns, or of all, has no value."""
+        found = nw.lit(False)
+        for c in columns or self.names:
+            column = nw.col(c)
+            found = found | column.is_null()
+            if c in self.floats:
+                found = found | column.is_nan()
+        return found
 
     def described(self, frame: Frame) -> Frame:
-        """Of each row: what it lacks, and its numbers where they are fit for ends."""
-        import narwhals as nw
-
-        frame = self.short(frame).with_columns(rows=nw.lit(1))
-        frame = frame.with_columns(**{f"gone_{c}": self.gone(c).cast(nw.Int64) for c in self.names})
-        gone = nw.col("gone_y") > 0
-        for c in self.names:
-            gone = gone | (nw.col(f"gone_{c}") > 0)
-        frame = frame.with_columns(gone=gone.cast(nw.Int64))
-        kept = nw.col("gone") == 0
-        first: dict[str, Expr] = {}
-        for c in self.numbers:
-            fine = kept & nw.col(c).is_finite()
-            first[f"{c}_low"] = nw.when(fine).then(nw.col(c)).otherwise(None)
-            first[f"{c}_infinite"] = nw.when(kept & ~nw.col(c).is_finite()).then(1).otherwise(0)
-        frame = frame.with_columns(**first)
-        more: dict[str, Expr] = {}
+        """Of each row: whether it lacks something, and else its numbers where they are fit for ends."""
+        gone = self.gone()
+        frame = self.short(frame).with_columns(
+            rows=nw.lit(1),
+            gone=gone.cast(nw.Int64),
+            **{f"{c}_low": nw.when(~gone).then(nw.col(c)).otherwise(None) for c in self.numbers},
+        )
+        more: dict[str, nw.Expr] = {}
         for c in self.numbers:
             x = nw.col(f"{c}_low")
             size = nw.when(x < 0.0).then(0.0 - x).otherwise(x)
             inside = nw.when(x < 0.5).then(x).otherwise(1.0 - x)
             more |= {
                 f"{c}_high": x,
-                f"{c}_below": nw.when(x < 0.0).then(1).otherwise(0),
-                f"{c}_above": nw.when(x > 1.0).then(1).otherwise(0),
                 f"{c}_least": nw.when(size > 0.0).then(size).otherwise(None),
                 f"{c}_inside": nw.when((x > 0.0) & (x < 1.0)).then(inside).otherwise(None),
             }
@@ -265,126 +253,121 @@ class _Columns:
 
     def totals(self) -> Totals:
         """What is counted of them, for each label."""
-        each = {
-            what: [f"{c}_{w}" for c in self.numbers for w in words]
-            for what, words in (
-                ("sums", ("infinite", "below", "above")),
-                ("least", ("low", "least", "inside")),
-                ("greatest", ("high",)),
-            )
-        }
-        gone = [f"gone_{c}" for c in self.names]
-        sums = ("rows", "gone", *gone, *each["sums"])
-        return Totals(("y",), sums, (*each["least"],), (*each["greatest"],))
+        least = tuple(f"{c}_{end}" for c in self.numbers for end in ("low", "least", "inside"))
+        return Totals(("y",), ("rows", "gone"), least, tuple(f"{c}_high" for c in self.numbers))
 
 
-def _complete(columns: _Columns, up: Sequence[Any], clipped: Sequence[str], frame: Frame) -> Frame:
+def _complete(columns: _Columns, positive: Sequence[Any], clipped: bool, frame: Frame) -> Frame:
     """Complete rows, labels as 0 and 1, probabilities within [0, 1], -0.0 as 0.0."""
-    import narwhals as nw
-
     frame = columns.short(frame)
     for c in columns.names:
         frame = frame.filter(~columns.gone(c))
-    positive = nw.lit(False)
-    for value in up:
-        positive = positive | (nw.col("y") == value)
+    is_positive = nw.lit(False)
+    for value in positive:
+        is_positive = is_positive | (nw.col("y") == value)
     clean = {}
     for c in columns.numbers:
         x = nw.col(c)
-        if c in clipped:
+        if c == "s" and clipped:
             upper = nw.when(x > 1.0).then(1.0).otherwise(x)
             x = nw.when(x < 0.0).then(0.0).otherwise(upper)
         clean[c] = x + 0.0
-    return frame.with_columns(y=nw.when(positive).then(1).otherwise(0), **clean)
+    return frame.with_columns(y=nw.when(is_positive).then(1).otherwise(0), **clean)
 
 
 @dataclass(frozen=True)
-class _Door:
+class _FrameChecks:
     """Where columns are checked, and refused with their names and numbers of rows."""
 
     frame: Frame
     columns: _Columns
 
-    def summary(self) -> dict[str, Any]:
-        """For each label that occurs: rows, gaps of each column, and the ends of numbers."""
-        query = self.columns.totals().query(self.frame, self.columns.described)
-        made = query.head(_MOST_LABELS).collect().sort("rows", descending=True)
-        found = {name: made[name].to_list() for name in made.columns if name != "y"}
-        return found | {"y": made["y"]}
+    def rows(self, where: nw.Expr) -> str:
+        """How many rows, and where the engine has an order of rows the first of them; empty if none."""
+        frame, first = self.frame, ""
+        place = [nw.col("scorewise row")] if str(frame.implementation) == "polars" else []
+        if place:
+            frame = nw.from_native(frame.to_native().with_row_index("scorewise row"))
+        found = self.columns.short(frame, *place).filter(where)
+        made = found.select(nw.len().alias("n"), *(p.min() for p in place)).collect()
+        many = int(made["n"].to_list()[0])
+        if place and many:
+            first = f"row {made['scorewise row'].to_list()[0]}, counting from 0"
+        if many < 2:
+            return many * ("in 1 row" + (first and f", {first}"))
+        return f"in {many:,} rows" + (first and f", first at {first}")
 
-    def rows(self, many: int, where: Expr) -> str:
-        """How many rows, and where the engine has an order of rows the first of them."""
-        said = "in 1 row" if many == 1 else f"in {many:,} rows"
-        if str(self.frame.implementation) != "polars":
-            return said
-        import narwhals as nw
+    def refuse_missing(self) -> None:
+        """Refuse the first column that has no value in every row."""
+        for c, name in self.columns.names.items():
+            if rows := self.rows(self.columns.gone(c)):
+                them = "it" if rows.startswith("in 1 row") else "them"
+                raise BadInput(
+                    f"{name} is missing {rows}; drop {them} or pass ", Option("missing", "drop")
+                )
 
-        place = "scorewise row"
-        numbered = nw.from_native(self.frame.to_native().with_row_index(place))
-        found = self.columns.short(numbered, nw.col(place)).filter(where)
-        first = found.select(nw.col(place).min()).collect()[place].to_list()[0]
-        which = f"row {first}, counting from 0"
-        return f"{said}, {which}" if many == 1 else f"{said}, first at {which}"
+    def among_complete(self, where: nw.Expr) -> str:
+        """How many complete rows, and the first of them."""
+        return self.rows(where & ~self.columns.gone())
 
-    def check_weights(self, spread: Spread) -> None:
-        """Weights are zero or more, not all zero, and can be squared."""
-        import narwhals as nw
-
-        name = self.columns.names["w"]
-        if spread.below:
-            where = self.rows(spread.below, nw.col("w") < 0.0)
-            least = f"({spread.low:.6g})"
-            raise BadInput(f"{name} is negative {where} {least}; weights are zero or more")
-        if spread.high == 0:
-            raise BadInput(f"{name} is zero in every row; give at least one row some weight")
-        if spread.high > 1e120 or spread.least < 1e-120:
-            wrong = spread.high if spread.high > 1e120 else spread.least
+    def check_numbers(self, ranges: dict[str, Range]) -> None:
+        """Numbers are finite; weights are zero or more, not all zero, and can be squared."""
+        for c, r in ranges.items():
+            name = self.columns.names[c]
+            if np.isinf((r.low, r.high)).any():
+                rows = self.among_complete(~nw.col(c).is_finite())
+                raise BadInput(
+                    f"{name} is infinite {rows}; give it a finite value or leave such rows out"
+                )
+        if "w" not in ranges:
+            return
+        if r.low < 0:
+            rows = self.among_complete(nw.col("w") < 0.0)
+            raise BadInput(f"{name} is negative {rows} ({r.low:.6g}); weights are zero or more")
+        if r.high == 0:
+            raise no_weight(name)
+        if r.high > 1e120 or r.least < 1e-120:
+            wrong = r.high if r.high > 1e120 else r.least
             raise BadInput(
                 f"{name} is beyond what can be squared ({wrong:.6g}); weights have no unit, so scale "
                 f"them all towards 1"
             )
 
-    def kind(self, c: str, spread: Spread, kind: Kind | None) -> Kind:
-        """The kind of a score, as said or as its values allow; what rounding put beyond [0, 1] is moved."""
-        import narwhals as nw
-
-        name, outside = self.columns.names[c], spread.below + spread.above
-        if kind != "probability" or not outside:
-            return kind or ("score" if outside else "probability")
-        where = self.rows(outside, (nw.col(c) < 0.0) | (nw.col(c) > 1.0))
-        if not nearly_inside(spread.low, spread.high):
-            far = spread.low if spread.low < 0 else spread.high
+    def kind(self, r: Range, kind: Kind | None) -> Kind:
+        """The kind of the scores, said or as values allow; what rounding put beyond [0, 1] is clipped."""
+        inside = r.low >= 0 and r.high <= 1
+        if kind != "probability" or inside:
+            return kind or ("probability" if inside else "score")
+        name = self.columns.names["s"]
+        rows = self.among_complete((nw.col("s") < 0.0) | (nw.col("s") > 1.0))
+        if not nearly_inside(r.low, r.high):
+            far = r.low if r.low < 0 else r.high
             raise BadInput(
-                f"{name} is outside [0, 1] {where} (such as {far:.6g}); pass ",
+                f"{name} is outside [0, 1] {rows} (such as {far:.6g}); pass ",
                 Option("kind", "score"), " for scores of any scale",
             )  # fmt: skip
-        most = max(-spread.low, spread.high - 1)
-        warn([f"{name}: outside [0, 1] by at most {most:.1g} {where}, taken as 0 or 1"])
+        warn([clipping_note(name, rows, r.low, r.high)])
         return "probability"
 
 
-def _spread(c: str, found: Mapping[str, Any]) -> Spread:
-    def known(name: str) -> list[float]:
-        values = found[f"{c}_{name}"]
-        return [float(x) for x in values if x is not None and not np.isnan(x)]
+def _range(c: str, found: Any) -> Range:
+    def values(end: str) -> list[float]:
+        return [x for x in found[f"{c}_{end}"].to_list() if x is not None and not np.isnan(x)]
 
-    infinite, below, above = (int(sum(known(w))) for w in ("infinite", "below", "above"))
-    low, high = min(known("low"), default=0.0), max(known("high"), default=0.0)
-    least, inside = min(known("least"), default=1.0), min(known("inside"), default=0.5)
-    return Spread(infinite, below, above, low, high, least, inside)
+    low, high = float(min(values("low"))), float(max(values("high")))
+    least, inside = min(values("least"), default=1.0), min(values("inside"), default=0.5)
+    return Range(low, high, float(least), float(inside))
 
 
-def _labels(found: Mapping[str, Any], name: str, positive: Any) -> tuple[Labels, list[Any]]:
+def _labels(found: Any, name: str, positive: Any) -> tuple[Labels, list[Any]]:
     """The classes, and the values of the label that are positive."""
-    values = found["y"]
-    if len(values) >= _MOST_LABELS:
+    if len(found) >= _MAX_LABELS:
         raise BadInput(
-            f"{name} has {_MOST_LABELS:,} or more distinct values, so it is not a label; pass ",
+            f"{name} has {_MAX_LABELS:,} or more distinct values, so it is not a label; pass ",
             Option("label"), " with another column",
         )  # fmt: skip
-    used = [rows > gone for rows, gone in zip(found["rows"], found["gone"], strict=True)]
-    values = values.filter(used)
+    values = found.filter(nw.col("rows") > nw.col("gone"))["y"]
     y, labels = read_labels(vector(values.to_native(), name), name, positive)
     if labels.note:
         warn([f"{name}: {labels.note}"])
-    return labels, [v for v, up in zip(values.to_list(), y.tolist(), strict=True) if up]
+    return labels, [v for v, yes in zip(values.to_list(), y.tolist(), strict=True) if yes]

@@ -7,23 +7,33 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.columns import Kind, Missing
-from scorewise.columns.grouping import check_groups, intersections
-from scorewise.columns.labels import coded
+from scorewise.columns import Kind
+from scorewise.columns.grouping import intersections
+from scorewise.columns.labels import word_codes
 from scorewise.columns.vectors import vector
 from scorewise.engines import arithmetic
 from scorewise.engines.arithmetic import Limbs, digits_for, top_of
-from scorewise.engines.frames import Checked, Step, Totals, checked, chosen
+from scorewise.engines.file_walk import TallyOptions
+from scorewise.engines.frames import (
+    CheckedFrame,
+    Step,
+    Totals,
+    check_frame,
+    choose_columns,
+    refuse_counts,
+)
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import exact
-from scorewise.tallies.coarse import Coarse, Origin, cell_of, grid_of
+from scorewise.tallies.coarse import Coarse, cell_of, empty_ends, grid_of
 from scorewise.tallies.exact import Exact
 from scorewise.tallies.losses import CLIP, Loss, Moments
+from scorewise.tallies.origin import Origin
+from scorewise.tallies.runs import first_of_runs
 from scorewise.tallies.sets import TallySet
-from scorewise.tallies.sorting import first_of_runs
 from scorewise.tallies.tally import Tally
 
 EXACT_ROWS = 1 << 16  # of which the scores are no more than the cells would be
@@ -32,53 +42,33 @@ _CHARGED: tuple[Loss, ...] = ("brier", "spherical", "log")
 _LARGEST = {"brier": 1.0, "spherical": 1.0, "log": 745.0}
 
 
-def tally_frame(
-    source: Any,
-    columns: Mapping[str, str | None],
-    by: str | Sequence[str] | None = None,
-    *,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-) -> Tally | TallySet:
-    """The tally of a frame that stays in its engine, `columns` by role; by groups, one for each.
+def tally_frame(source: Any, asked: TallyOptions) -> Tally | TallySet:
+    """The tally of a frame that stays in its engine; by groups, one for each.
 
     Up to 65,536 rows it is exact. Of more it is coarse, on the grid that suits the scores, and the same as
     `Tally.of(...).coarsen()` of the rows, bit for bit.
 
     >>> import polars as pl
     >>> frame = pl.LazyFrame({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]})
-    >>> tally_frame(frame, {"label": "y", "score": "p"})
+    >>> tally_frame(frame, TallyOptions({"label": "y", "score": "p"}))
     <Tally: 3 rows, 2 positive, on 3 scores (probability)>
     """
-    import narwhals as nw
-
-    if columns.get("count") is not None:
-        raise BadInput(
-            Option("count"), " is not taken from an engine; repeat rows there, or pass ",
-            Option("weight"), " if it says how much a row matters",
-        )  # fmt: skip
-    frame = nw.from_native(source)
-    groups = [by] if isinstance(by, str) else list(by or ())
-    asked: dict[str, Any] = {role: columns.get(role) for role in ("label", "score", "weight")}
-    asked["group"] = groups or None
-    choice = chosen(frame, asked)
+    refuse_counts(asked.roles.get("count"))
+    frame, groups = nw.from_native(source), asked.groups
+    choice = choose_columns(frame, asked)
     if len(choice.columns["score"]) > 1:
         raise BadInput("a tally is of one column of scores; name one as ", Option("score"))
-    if groups:
-        others = {role: list(choice.columns.get(role, {}).values()) for role in ("label", "score")}
-        check_groups(groups, others)
-    found = checked(frame, choice, positive=positive, kind=kind, missing=missing)
-    plan = Plan.of(found, "s0", found.rows <= EXACT_ROWS)
+    found = check_frame(frame, choice, asked)
+    plan = Plan.of(found, found.rows <= EXACT_ROWS)
     totals = plan.totals([f"g{k}" for k in range(len(groups))])
     cells = collected(totals.query(found.frame, partial(plan.columns, found.complete)))
     origin = Origin(
-        found.label, next(iter(choice.columns["score"])), found.weight,
-        found.labels.positive, found.labels.negative, found.labels.rule, half=found.half["s0"],
+        found.names["y"], choice.columns["score"][0], found.names.get("w"),
+        found.labels.positive, found.labels.negative, found.labels.rule, half=found.half,
     )  # fmt: skip
     if not groups:
         return plan.tally(cells, replace(origin, dropped=found.dropped))
-    words = {name: coded(vector(cells[f"g{k}"], name)) for k, name in enumerate(groups)}
+    words = {name: word_codes(vector(cells[f"g{k}"], name)) for k, name in enumerate(groups)}
     codes, keys = intersections(words)
     parts = {
         key: plan.tally({c: v[codes == k] for c, v in cells.items() if c[0] != "g"}, origin)
@@ -102,7 +92,6 @@ class Plan:
 
     kind: Kind
     narrow: bool
-    column: str
     weighted: bool
     exact: bool
     ends: tuple[
@@ -111,19 +100,19 @@ class Plan:
     limbs: tuple[Limbs, ...]
 
     @classmethod
-    def of(cls, found: Checked, column: str, exact: bool) -> Plan:
+    def of(cls, found: CheckedFrame, exact: bool) -> Plan:
         """The plan for checked columns."""
-        spread, kind = found.scores[column], found.kinds[column]
-        largest = max(-spread.low, spread.high)
-        ends = (spread.inside, 1.0) if kind == "probability" else (spread.least, largest)
+        scores, kind, weight = found.score, found.kind, found.weight
+        largest = max(-scores.low, scores.high)
+        ends = (scores.inside, 1.0) if kind == "probability" else (scores.least, largest)
         limbs: list[Limbs] = []
-        if found.weights is not None:
-            least, most = found.weights.least, found.weights.high
+        if weight is not None:
+            least, most = weight.least, weight.high
             limbs.append(Limbs("w", *digits_for(least, most)))
             limbs.append(Limbs("w2", *digits_for(least * least, most * most)))
         if not exact:
-            limbs += _sums(kind, largest, None if found.weights is None else most)
-        return cls(kind, found.narrow[column], column, bool(found.weight), exact, ends, (*limbs,))
+            limbs += _sums(kind, largest, None if weight is None else most)
+        return cls(kind, found.narrow, weight is not None, exact, ends, (*limbs,))
 
     def totals(self, groups: Sequence[str] = ()) -> Totals:
         """What is counted: rows by label, group and key, the ends of their scores and sums of integers."""
@@ -133,9 +122,7 @@ class Plan:
 
     def columns(self, complete: Step, frame: Any) -> Any:
         """Key, score and digits of each row of a frame whose columns were checked."""
-        import narwhals as nw
-
-        frame = complete(frame).with_columns(s=nw.col(self.column))
+        frame = complete(frame)
         if self.weighted:
             frame = frame.with_columns(w2=nw.col("w") * nw.col("w"))
         if self.exact:
@@ -145,11 +132,11 @@ class Plan:
             frame = _charged(arithmetic.losses(frame), self.weighted)
         else:
             frame = arithmetic.relative_keys(frame, *self.ends)
-            if self.weighted:
-                frame = frame.with_columns(ws=nw.col("w") * nw.col("s"))
-        if self.weighted:  # rows of no weight are counted, and are in no cell
+        if self.weighted:
+            # rows of no weight are counted, and are in no cell
             idle = nw.col("w") == 0.0
             frame = frame.with_columns(
+                ws=nw.col("w") * nw.col("s"),
                 key=nw.when(idle).then(_IDLE).otherwise(nw.col("key")),
                 scale=nw.when(idle).then(0).otherwise(nw.col("scale")),
                 own=nw.when(idle).then(0.0).otherwise(nw.col("own")),
@@ -181,60 +168,48 @@ class Plan:
     def _weights(self, g: _Groups, at: Ints, size: int) -> dict[str, Any]:
         if not self.weighted:
             neg, pos = g.counted(at, size)
-            return {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
+            return {"neg": neg, "pos": pos}
         sums = [x for name in ("w", "w2") for x in g.added(name, at, size)]
         return exact.as_columns(sums)
 
     def _coarse(self, g: _Groups, number: Ints, at: Ints) -> Coarse:
         size = len(number)
-        low, high = np.full((2, size), np.inf), np.full((2, size), -np.inf)
+        low, high = empty_ends(size)
         np.minimum.at(low, (g["y"], at), g["low"])
         np.maximum.at(high, (g["y"], at), g["high"])
         if self.weighted:
-            sums = [exact.plain(x.value) for x in g.added("ws", at, size)]
+            sums = [exact.as_exact(x.value) for x in g.added("ws", at, size)]
         else:
             sums = g.scaled(at, size)
         losses = g.losses() if self.kind == "probability" else {}
-        total = np.stack([x.value for x in sums])
-        return Coarse(grid_of(self.kind), number, low, high, total, losses, exact.rest_of(sums))
+        return Coarse.of(grid_of(self.kind), number, low, high, sums, losses)
 
 
 def _sums(kind: Kind, largest: float, weight: float | None) -> list[Limbs]:
     """The sums that coarse tallies keep: of scores, and of losses and their squares."""
-    if weight is None:
-        limbs = [Limbs("a", 0, 2)]
-        if kind == "probability":
-            for loss in _CHARGED:
-                top = top_of(_LARGEST[loss])
-                limbs += [Limbs(loss, top, 2 + top), Limbs(f"{loss}2", top, 2 + top)]
-        return limbs
-    limbs = [Limbs("ws", top_of(weight * largest), 3)]
-    if kind == "probability":
-        for loss in _CHARGED:
-            most = _LARGEST[loss]
-            limbs += [
-                Limbs(f"{loss}_w", top_of(weight * most), 3),
-                Limbs(f"{loss}_w2", top_of(weight * weight * most), 3),
-                Limbs(f"{loss}2_w2", top_of(weight * weight * most * most), 3),
-            ]
+    weighted = weight is not None
+    limbs = [Limbs("a", 0, 2) if weight is None else Limbs("ws", top_of(weight * largest), 3)]
+    for loss in _CHARGED if kind == "probability" else ():
+        for name, (of_weight, of_loss) in _products(loss, weighted).items():
+            top = top_of((weight or 1.0) ** of_weight * _LARGEST[loss] ** of_loss)
+            limbs.append(Limbs(name, top, 3 if weighted else 2 + top))
     return limbs
+
+
+def _products(loss: str, weighted: bool) -> dict[str, tuple[int, int]]:
+    """What is summed of a loss: columns by name, with their powers of the weight and of the loss."""
+    if not weighted:
+        return {loss: (0, 1), f"{loss}2": (0, 2)}
+    return {f"{loss}_w": (1, 1), f"{loss}_w2": (2, 1), f"{loss}2_w2": (2, 2)}
 
 
 def _charged(frame: Any, weighted: bool) -> Any:
     """Losses times weights, and their squares."""
-    import narwhals as nw
-
     made = {}
     for loss in _CHARGED:
-        charge = nw.col(loss)
-        if weighted:
-            made[f"{loss}_w"] = nw.col("w") * charge
-            made[f"{loss}_w2"] = nw.col("w2") * charge
-            made[f"{loss}2_w2"] = nw.col("w2") * charge * charge
-        else:
-            made[f"{loss}2"] = charge * charge
-    if weighted:
-        made["ws"] = nw.col("w") * nw.col("s")
+        for name, (of_weight, of_loss) in _products(loss, weighted).items():
+            charge = nw.col(("", "w", "w2")[of_weight]) * nw.col(loss) if weighted else nw.col(loss)
+            made[name] = charge * nw.col(loss) if of_loss == 2 else charge
     return frame.with_columns(**made)
 
 
@@ -260,26 +235,23 @@ class _Groups:
         total = np.zeros((limbs.many, 2, size), np.int64)
         for k, column in enumerate(limbs.names):
             np.add.at(total[k], (self["y"], at), np.where(where, self[column], 0))
-        return [exact.from_limbs(total[:, side], limbs.top) for side in (0, 1)]
+        return [exact.from_digits(total[:, side], limbs.top) for side in (0, 1)]
 
     def scaled(self, at: Ints, size: int) -> list[Exact]:
         """The exact sums of scores by class and cell, each group having a power of two of its own."""
         limbs = self._limbs["a"]
-        sums = exact.from_limbs(np.stack([self[name] for name in limbs.names]), limbs.top)
+        sums = exact.from_digits(np.stack([self[name] for name in limbs.names]), limbs.top)
         sign = np.where(self["high"] < 0, -1.0, 1.0)
         with np.errstate(over="ignore"):
             terms = np.ldexp(sign * np.stack([sums.value, *sums.rest]), -self["scale"])
-        made = []
-        for side in (0, 1):
-            here = np.flatnonzero(self["y"] == side)
-            order = here[np.argsort(at[here], kind="stable")]
-            start = first_of_runs(at[order])
-            flat = np.ascontiguousarray(terms[:, order].T).ravel()
-            found = exact.sum_runs(flat, start * len(terms))
-            value, rest = np.zeros(size), np.zeros((len(found.rest), size))
-            value[at[order][start]], rest[:, at[order][start]] = found
-            made.append(Exact(value, rest))
-        return made
+        place = self["y"] * size + at
+        order = np.argsort(place, kind="stable")
+        start = first_of_runs(place[order])
+        found = exact.join_runs(Exact(terms[0, order], terms[1:, order]), start)
+        value, rest = np.zeros(2 * size), np.zeros((len(found.rest), 2 * size))
+        value[place[order][start]], rest[:, place[order][start]] = found
+        sides = (slice(0, size), slice(size, None))
+        return [Exact(value[side], rest[:, side]) for side in sides]
 
     def losses(self) -> dict[Loss, tuple[Moments, Moments]]:
         """Sums of losses and their squares by class; the clipped logarithm by the cells beyond the clip."""
@@ -311,11 +283,8 @@ class _Groups:
         return np.array([x.value[0] for x in w]), np.array([x.value[0] for x in w2])
 
     def _moments(self, loss: str, where: Any = True) -> tuple[Moments, Moments]:
-        names = (
-            (f"{loss}_w", f"{loss}_w2", f"{loss}2_w2")
-            if self._plan.weighted
-            else (loss, loss, f"{loss}2")
-        )
+        names = list(_products(loss, self._plan.weighted))
+        names = names if self._plan.weighted else [names[0], *names]
         at = np.zeros(len(self["y"]), np.int64)
         sums = [self.added(name, at, 1, where) for name in names]
         both = [Moments(*(float(x[side].value[0]) for x in sums)) for side in (0, 1)]

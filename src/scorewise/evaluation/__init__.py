@@ -1,19 +1,8 @@
-"""From tallies to what users see: every measure of one model, and several models side by side."""
+"""From rows or tallies to what users see: every measure of a model, or of several side by side."""
 
 from __future__ import annotations
 
-from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.comparing import ModelComparison, compare
-from scorewise.evaluation.evaluating import class_tally, evaluate
-from scorewise.evaluation.models import Comparison, Evaluation, tally
+from scorewise.evaluation.evaluating import class_tally, evaluate, tally
+from scorewise.evaluation.result import ClassEvaluation, Comparison, Evaluation
 
-__all__ = [
-    "ClassEvaluation",
-    "Comparison",
-    "Evaluation",
-    "ModelComparison",
-    "class_tally",
-    "compare",
-    "evaluate",
-    "tally",
-]
+__all__ = ["ClassEvaluation", "Comparison", "Evaluation", "class_tally", "evaluate", "tally"]

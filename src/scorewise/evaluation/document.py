@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 
-from scorewise.columns.binary import Kind, nearly_inside
+from scorewise.columns.rows import Kind, nearly_inside
+from scorewise.computing import on_threads
 from scorewise.estimate import Estimate
-from scorewise.evaluation.curve_records import CurvesRecord
-from scorewise.evaluation.groups import ClassGroups, Groups
-from scorewise.evaluation.models import Settings
-from scorewise.inference.paired import Difference
+from scorewise.evaluation.curves import CurvesRecord
+from scorewise.evaluation.result import (
+    FIRST,
+    FIRST_OF_CLASSES,
+    AnyEvaluation,
+    ClassEvaluation,
+    Evaluation,
+    OfModels,
+    Settings,
+)
 from scorewise.registry import CLASS_MEASURES, MEASURES, Measure
 from scorewise.show.data import (
     Cells,
@@ -25,151 +33,141 @@ from scorewise.show.data import (
     spread,
 )
 from scorewise.show.document import JudgedDocument, cautions
-from scorewise.show.estimates import (
+from scorewise.show.page import Page
+from scorewise.show.records import (
     Estimated,
     MeasureRow,
     OfMeasure,
+    PValue,
+    Record,
     Repeatable,
+    Weight,
+    Word,
+    field,
     finite,
     record_of,
 )
-from scorewise.show.fields import PValue, Record, Weight, Word, means
-from scorewise.show.groups import GroupsRecord
-from scorewise.show.page import Page
-from scorewise.show.words import counted, named, quoted, whole_percent
+from scorewise.show.words import listed, plural, quoted, whole_percent
+from scorewise.statistics.smroc import far_from_half, midpoint
+from scorewise.subgroups import ComparedGroups, GroupsRecord
 from scorewise.tallies import ClassTally, Confusion, Tally
-from scorewise.tallies.smroc import far, midpoint
-from scorewise.tallies.sorting import on_threads
 
-if TYPE_CHECKING:
-    from scorewise.evaluation.classes import ClassEvaluation
-    from scorewise.evaluation.models import Evaluation
-
-# the measures of the first screen
-FIRST = (
-    "auroc", "average_precision", "brier", "log_loss", "calibration_intercept", "calibration_slope", "ece",
-    "sensitivity", "specificity", "precision",
-)  # fmt: skip
-FIRST_OF_CLASSES = (
-    "accuracy", "balanced_accuracy", "macro_f1", "kappa", "macro_auroc", "log_loss", "brier", "ece",
-)  # fmt: skip
-DECIDED = ("sensitivity", "precision", "f1")
-SCORED = ("auroc", "average_precision", "brier", "ece")
-FEW = 50  # classes of which also the scores are judged one by one
-DRAWN = 10  # classes of which curves are written
+CLASS_DECISIONS = ("sensitivity", "precision", "f1")
+CLASS_SCORES = ("auroc", "average_precision", "brier", "ece")
+MAX_SCORED_CLASSES = 50  # classes of which also the scores are judged one by one
+MAX_CURVES = 10  # classes of which curves are written
 
 
 class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
-    threshold: float | None = means(
+    threshold: float | None = field(
         "A score at or above this is a positive decision; null where there are several classes."
     )
-    clip: float | None = means("Distance from 0 and 1 to which log loss clips; null: no clipping.")
+    clip: float | None = field("Distance from 0 and 1 to which log loss clips; null: no clipping.")
 
 
 class ModelRecord(SpreadRecord):
     """The scores of one model: a column, or one for each class."""
 
     name: str
-    kind: Kind | None = means(
+    kind: Kind | None = field(
         "What the scores are said to be; null where only decisions and confidence are known."
     )
-    confidence: Word | None = means(
+    confidence: Word | None = field(
         "Of several classes, the confidence: max, margin, entropy, energy, or its column."
     )
-    confidence_kind: Kind | None = means(
+    confidence_kind: Kind | None = field(
         "What the confidence can be read as; null where there are two classes."
     )
     exact: bool
-    cut: CutRecord | None = means("Where the scores of two classes are cut.")
-    confusion: Cells | list[Annotated[list[Weight], Meta(min_length=2)]] = means(
+    cut: CutRecord | None = field("Where the scores of two classes are cut.")
+    confusion: Cells | list[Annotated[list[Weight], Meta(min_length=2)]] = field(
         "Weight per true class and decision; of several classes a table, in the order of `classes`."
     )
     measures: list[MeasureRow]
 
     @classmethod
-    def of(cls, name: str, e: Evaluation, only: Collection[str] | None = None) -> ModelRecord:
-        """The record of scores of two classes, with every measure or only some."""
-        c = e.confusion
-        cut = e.tally.cut(e.settings.threshold)
-        return cls(
-            name=name,
-            kind=e.tally.kind,
-            confidence=None,
-            confidence_kind=None,
-            **spread(e.tally),
-            exact=e.tally.coarse is None,
-            cut=CutRecord(threshold=cut.threshold, above=finite(cut.above), upto=finite(cut.upto)),
-            confusion=Cells(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn),
-            measures=_measured(e, MEASURES, only),
-        )
-
-    @classmethod
-    def of_classes(
-        cls, name: str, e: ClassEvaluation, only: Collection[str] | None = None
-    ) -> ModelRecord:
-        """The record of scores, or decisions, of several classes."""
-        t = e.tally
-        return cls(
-            name=name,
-            kind=t.kind if t.each else None,
-            confidence=t.ranked.origin.score,
-            confidence_kind=t.ranked.kind,
-            **spread(t.ranked),
-            exact=t.ranked.coarse is None,
-            cut=None,
-            confusion=t.confusion.weight.tolist(),
-            measures=_measured(e, CLASS_MEASURES, only),
-        )
-
-
-def _measured(
-    e: Mapping[str, Estimate], register: Mapping[str, Measure], only: Collection[str] | None
-) -> list[MeasureRow]:
-    return [MeasureRow.of(register[x], e[x]) for x in e if only is None or x in only]
+    def of(cls, name: str, e: AnyEvaluation, only: Collection[str] | None = None) -> ModelRecord:
+        """The record of scores, or of decisions of several classes, with every measure or only some."""
+        t, c, register = e.tally, e.confusion, CLASS_MEASURES
+        own: dict[str, Any] = {"confidence": None, "confidence_kind": None, "cut": None}
+        if isinstance(t, Tally):
+            register = MEASURES
+            cut = t.cut(e.settings.threshold)
+            ends = {"above": finite(cut.above), "upto": finite(cut.upto)}
+            own |= {"kind": t.kind, "cut": CutRecord(threshold=cut.threshold, **ends)}
+            own["confusion"] = Cells(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn)
+        else:
+            own |= {"kind": t.kind if t.each else None, "confusion": c.weight.tolist()}
+            t = t.ranked
+            own |= {"confidence": t.origin.score, "confidence_kind": t.kind}
+        estimates = e.items() if only is None else ((x, e[x]) for x in e if x in only)
+        rows = [MeasureRow.of(register[x], estimate) for x, estimate in estimates]
+        return cls(name=name, **own, **spread(t), exact=t.coarse is None, measures=rows)
 
 
 class DifferenceRecord(Estimated, OfMeasure):
     """One model minus another, paired."""
 
-    first: str = means("Name of the model that is subtracted from.")
-    second: str = means("Name of the model that is subtracted.")
+    first: str = field("Name of the model that is subtracted from.")
+    second: str = field("Name of the model that is subtracted.")
     p_adjusted: PValue
 
     @classmethod
-    def of(cls, m: Measure, models: tuple[str, str], d: Difference, q: float) -> DifferenceRecord:
+    def of(cls, m: Measure, models: tuple[str, str], e: Estimate, q: float) -> DifferenceRecord:
         """The record of a difference, with its adjusted p-value."""
         pair = {"measure": m.name, "title": m.title, "first": models[0], "second": models[1]}
-        return record_of(cls, d.estimate, p=d.p, p_adjusted=q, **pair)
+        return record_of(cls, e, p_adjusted=q, **pair)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is a difference with an interval."""
+        return None not in (self.value, self.low, self.high)
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether its interval excludes 0."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+    @property
+    def significant(self) -> bool:
+        """Whether its adjusted p-value says that the models differ."""
+        return self.p_adjusted is not None and self.p_adjusted <= 1 - self.level
+
+    def with_first(self, first: str) -> Estimate:
+        """The difference with this model first."""
+        sign = 1 if first == self.first else -1
+        low, high = sorted(sign * (x or 0.0) for x in (self.low, self.high))
+        return Estimate(sign * (self.value or 0.0), low, high, self.level)
 
 
 class ClassRecord(Record):
     """One class against the rest."""
 
     name: str
-    weight: Weight = means("Weight of the rows of the class; their number without weights.")
-    called: Weight = means("Weight of the rows predicted to be of the class.")
-    measures: list[MeasureRow] = means(
+    weight: Weight = field("Weight of the rows of the class; their number without weights.")
+    called: Weight = field("Weight of the rows predicted to be of the class.")
+    measures: list[MeasureRow] = field(
         "Measures of its decisions (the highest score wins) and of its scores."
     )
 
     @classmethod
     def of(cls, e: ClassEvaluation, name: str) -> ClassRecord:
         """Its rows, its decisions and, where they are known, its scores."""
-        t = e.tally
+        t, settings = e.tally, vars(e.settings)
         at = t.classes.index(name)
         decided = t.decided(name)
-        found: list[tuple[str, Confusion | Tally]] = [(key, decided) for key in DECIDED]
-        if t.each and len(t.classes) <= FEW:
+        of: list[tuple[str, Confusion | Tally]] = [(key, decided) for key in CLASS_DECISIONS]
+        if t.each and len(t.classes) <= MAX_SCORED_CLASSES:
             scores = t.one(name)
-            found += [(key, scores) for key in SCORED]
-        measures = ((MEASURES[key], what) for key, what in found if key in MEASURES)
+            of += [(key, scores) for key in CLASS_SCORES]
+        measures = [(MEASURES[key], what) for key, what in of if key in MEASURES]
         return cls(
             name=name,
             weight=float(t.weight[at]),
             called=float(t.confusion.weight[:, at].sum()),
-            measures=[MeasureRow.of(m, m.under(vars(e.settings), what)) for m, what in measures],
+            measures=[MeasureRow.of(m, m.under(settings, what)) for m, what in measures],
         )
 
 
@@ -179,18 +177,29 @@ class EvaluationDocument(JudgedDocument, command="evaluate"):
     settings: SettingsRecord
     data: DataRecord
     clusters: ClusterRecord | None
-    models: list[ModelRecord] = means(
+    models: list[ModelRecord] = field(
         "The scores that were judged, in the order given.", min_length=1
     )
-    classes: list[ClassRecord] = means(
+    classes: list[ClassRecord] = field(
         "Each class against the rest; empty where there are two classes."
     )
-    differences: list[DifferenceRecord] = means("Models compared on the same rows, pair by pair.")
+    differences: list[DifferenceRecord] = field("Models compared on the same rows, pair by pair.")
     groups: list[GroupsRecord]
-    curves: list[CurvesRecord] = means(
+    curves: list[CurvesRecord] = field(
         "The curves of each model, or of at most ten classes, those of the lowest AUROC; empty on the "
         "first screen."
     )
+
+    @property
+    def first_screen(self) -> EvaluationDocument:
+        """The same with the measures of the first screen."""
+        return self.with_measures(FIRST_OF_CLASSES if self.classes else FIRST)
+
+    def with_measures(self, names: Collection[str]) -> EvaluationDocument:
+        """The same with some of the measures of its models."""
+        rows = [[x for x in m.measures if x.name in names] for m in self.models]
+        models = [replace(m, measures=of) for m, of in zip(self.models, rows, strict=True)]
+        return replace(self, models=models)
 
     def page(self) -> Page:
         """The conclusion in tables: data, decisions, measures, classes, differences."""
@@ -205,84 +214,75 @@ class EvaluationDocument(JudgedDocument, command="evaluate"):
         return evaluation_report(self)
 
 
-def evaluation_document(
-    evaluations: Mapping[str, Evaluation],
-    s: Settings,
-    differences: Sequence[DifferenceRecord] = (),
-    every: bool = True,
-) -> EvaluationDocument:
-    """The document of evaluations of two classes on the same rows."""
+def evaluation_document(of: OfModels, every: bool = True) -> EvaluationDocument:
+    """The document of one model or of several, with every measure or those of the first screen."""
+    from scorewise.evaluation.calibration import recalibration_gains, worth_recalibrating
     from scorewise.evaluation.verdict import verdict_of
 
-    only = None if every else FIRST
-    grouped = [e.groups for e in evaluations.values() if isinstance(e.groups, Groups)]
-    groups = on_threads(lambda of: of.record, grouped, enough=1)
-    models = [ModelRecord.of(name, e, only) for name, e in evaluations.items()]
-    remarks = [hint for name, e in evaluations.items() for hint in model_hints(name, e, every)]
+    models = of.evaluations
+    first = next(iter(models.values()))
+    binary = {name: e for name, e in models.items() if isinstance(e, Evaluation)}
+    classes: list[ClassRecord] = []
+    if isinstance(first, ClassEvaluation):
+        classes = [ClassRecord.of(first, name) for name in first.classes]
+    elif every and len(models) > 1:
+        # each model on a thread of its own, before what they share is computed
+        on_threads(
+            lambda e: (dict(e), worth_recalibrating(e) and recalibration_gains(e)),
+            [*binary.values()],
+            enough=1,
+        )
+    only = None if every else FIRST if binary else FIRST_OF_CLASSES
+    differences = of.difference_records(only)
+    groups = [e.groups for e in models.values() if isinstance(e.groups, ComparedGroups)]
+    curves: list[CurvesRecord] = []
+    if every and isinstance(first, ClassEvaluation):
+        curves = _class_curves(first.tally, classes)
+    elif every:
+        curves = on_threads(lambda item: CurvesRecord.of(*item), [*binary.items()], enough=1)
+    rows = [ModelRecord.of(name, e, only) for name, e in models.items()]
+    hints = [hint for name, e in models.items() for hint in hints_of(name, e, every)]
     return EvaluationDocument(
-        verdict=verdict_of(evaluations, differences),
-        settings=record_of(SettingsRecord, s),
-        data=DataRecord.of(next(iter(evaluations.values())).tally),
-        clusters=ClusterRecord.of(next(iter(evaluations.values())).clusters),
-        models=models,
-        classes=[],
-        differences=list(differences),
-        groups=groups,
-        curves=on_threads(
-            lambda of: CurvesRecord.of(*of), [*evaluations.items()] * every, enough=1
-        ),
-        hints=[
-            *remarks,
-            *next(iter(evaluations.values())).hints,
-            *unlike_tests(models),
-            *cautions([models, list(differences)]),
-        ],
-    )
-
-
-def class_document(e: ClassEvaluation, every: bool = True) -> EvaluationDocument:
-    """The document of one model of several classes."""
-    from scorewise.evaluation.verdict import class_verdict
-
-    t, only = e.tally, None if every else FIRST_OF_CLASSES
-    model = ModelRecord.of_classes("scores", e, only)
-    classes = [ClassRecord.of(e, name) for name in t.classes]
-    return EvaluationDocument(
-        verdict=class_verdict(e),
-        settings=record_of(SettingsRecord, e.settings, threshold=None),
-        data=class_data(t),
-        clusters=None,
-        models=[model],
+        verdict=verdict_of(models, differences),
+        settings=record_of(SettingsRecord, of.settings, **({} if binary else {"threshold": None})),
+        data=data_of(first.tally),
+        clusters=ClusterRecord.of(first.clusters),
+        models=rows,
         classes=classes,
-        differences=[],
-        groups=[e.groups.record] if isinstance(e.groups, ClassGroups) else [],
-        curves=[CurvesRecord.of_class(c, t.one(c)) for c in _drawn(t, classes)] if every else [],
-        hints=[*_class_hints(e, every), *cautions([model.measures, classes])],
+        differences=differences,
+        groups=on_threads(lambda g: g.record, groups, enough=1),
+        curves=curves,
+        hints=[*hints, *first.hints, *unlike_tests(rows), *cautions([rows, classes, differences])],
     )
 
 
-def _drawn(t: ClassTally, classes: Sequence[ClassRecord]) -> Sequence[str]:
-    """The classes whose curves are written, if their scores are known: those of the lowest AUROC."""
-
-    def worth(c: ClassRecord) -> float:
-        found = next((m.value for m in c.measures if m.name == "auroc"), None)
-        return math.inf if found is None else found
-
-    lowest = {c.name for c in sorted(classes, key=worth)[:DRAWN]}
-    return [name for name in t.classes if name in lowest] if t.each else ()
+def _class_curves(t: ClassTally, classes: Sequence[ClassRecord]) -> list[CurvesRecord]:
+    """The curves of those classes that have the lowest AUROC."""
+    areas = {c.name: m.value for c in classes for m in c.measures if m.name == "auroc"}
+    known = {name: math.inf if (area := areas.get(name)) is None else area for name in t.classes}
+    lowest = sorted(known, key=known.__getitem__)[:MAX_CURVES]
+    names = [name for name in t.classes if name in lowest] if t.each else []
+    return [CurvesRecord.of_class(name, t.one(name)) for name in names]
 
 
-def class_data(t: ClassTally) -> DataRecord:
-    """The record of rows of several classes; what only two classes have is null."""
+def data_of(t: Tally | ClassTally) -> DataRecord:
+    """The record of the rows of a tally; what only two classes have is null of several."""
+    if isinstance(t, Tally):
+        return DataRecord.of(t)
     unknown = dict.fromkeys(
         ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
     )
     return record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown)
 
 
-def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
-    """What a reader should be told in words."""
+def hints_of(name: str, e: AnyEvaluation, every: bool) -> Iterator[str]:
+    """Remarks on a model; without `every`, none that take a measure beyond the first screen."""
+    return _hints(name, e, every) if isinstance(e, Evaluation) else _class_hints(e, every)
+
+
+def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     c, t = e.confusion, e.tally
+    lowest, highest = t.ends
     if why := t.why_not_ranked:
         yield f"'{name}': {why}; measures that need both classes are undefined"
     elif e.auroc.value < 0.5:
@@ -290,65 +290,41 @@ def model_hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
             f"AUROC of '{name}' is below 0.5: a higher score goes with the negative class; is "
             f"'{t.origin.positive}' the positive one, or is it '{t.origin.negative}'?"
         )
-    if every and e.smauc.defined and far(middle := midpoint(t.pooled).value):
+    if every and e.smauc.defined and far_from_half(middle := midpoint(t.pooled).value):
         yield (
             f"smAUC of '{name}' misleads, because the mean score {middle:.3g} is far from 0.5: judge it "
             f"by its baseline, what the same scores would get at random, or see smroc"
         )
+    default = e.settings.threshold == Settings.threshold
     # of rounding beyond 0 and 1 the verdict tells
-    if (
-        t.kind == "score"
-        and not nearly_inside(*t.ends)
-        and e.settings.threshold == Settings.threshold
-        and t.origin.rows
-    ):
+    if t.kind == "score" and not nearly_inside(lowest, highest) and default and t.origin.rows:
         yield (
             f"'{name}': these scores are not probabilities, and 0.5 may not be a sensible threshold; "
             f"choose one for the decisions"
         )
-    yield from _certain(name, e, every)
-    if t.kind == "logit" and t.ends[0] >= 0 and t.ends[1] <= 1:
-        yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
-    for side, called in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
-        if c.table.sum() and not called:
-            lowest, highest = t.ends
-            yield (
-                f"'{name}': every row is called {side}; scores lie in [{lowest:.4g}, {highest:.4g}] "
-                f"and the threshold is {e.settings.threshold:g}"
-            )
-
-
-def _certain(name: str, e: Evaluation, every: bool) -> Iterator[str]:
-    """Of probabilities of exactly 0 and 1; of what the first screen has no value, the table says why."""
-    t = e.tally
     if t.kind == "probability" and len(t.score) == 2 and t.ends == (0.0, 1.0):
         yield (
             f"'{name}': all scores are 0 or 1, as decisions are, and none lies between; if the model gives "
             f"probabilities (predict_proba), pass those"
         )
+    # of what the first screen has no value, the table says why
     elif every and e.calibration_slope.why.startswith("a probability is 0 or 1"):
         yield (
             f"'{name}': probabilities of exactly 0 or 1 leave calibration slope and calibration in the "
             f"large without a value; a clip half as far from 0 and 1 as the nearest other score gives them "
             f"one, and O/E, ICI, E50 and E90 need none"
         )
-
-
-def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
-    """Tests (they have no interval) whose p-values were not made in the same way for all models."""
-    for rows in zip(*(model.measures for model in models), strict=True):
-        tested = [m.low is None and m.p is not None for m in rows]
-        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
-            ways = [
-                f"'{model.name}' by {m.method}"
-                for model, m, of in zip(models, rows, tested, strict=True)
-                if of
-            ]
-            yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"
+    if t.kind == "logit" and lowest >= 0 and highest <= 1:
+        yield f"'{name}': said to be logits, but all lie in [0, 1] as probabilities do"
+    for side, predicted in (("negative", c.tp + c.fp), ("positive", c.tn + c.fn)):
+        if c.table.sum() and not predicted:
+            yield (
+                f"'{name}': every row is called {side}; scores lie in [{lowest:.4g}, {highest:.4g}] "
+                f"and the threshold is {e.settings.threshold:g}"
+            )
 
 
 def _class_hints(e: ClassEvaluation, every: bool) -> Iterator[str]:
-    """What a reader should be told in words."""
     t = e.tally
     if not t.rows:
         return
@@ -368,7 +344,7 @@ def _class_hints(e: ClassEvaluation, every: bool) -> Iterator[str]:
     if a.defined and a.baseline is not None and a.value < a.baseline:
         yield (
             f"decisions are worse than always saying the most frequent class: are the scores in the order "
-            f"of the classes, {named(list(t.classes), 5)}? If not, name them in the order of the scores"
+            f"of the classes, {listed(list(t.classes), 5)}? If not, name them in the order of the scores"
         )
     yield from _ties(t)
     if e.aurc.defined and e.aurc.baseline is not None and e.aurc.low > e.aurc.baseline:
@@ -386,7 +362,7 @@ def _class_hints(e: ClassEvaluation, every: bool) -> Iterator[str]:
 
 def _named(t: ClassTally, which: np.ndarray) -> str:
     words = [f"'{c}'" for c, there in zip(t.classes, which, strict=True) if there]
-    return named(words) if len(words) == 1 else f"each of {named(words)}"
+    return listed(words) if len(words) == 1 else f"each of {listed(words)}"
 
 
 def _ties(t: ClassTally) -> Iterator[str]:
@@ -398,7 +374,7 @@ def _ties(t: ClassTally) -> Iterator[str]:
     if not shared.any():
         return
     if t.joint.whole and not t.top.weighted:
-        where = f"in {counted(int(t.joint.weight[shared].sum()), 'row')}"
+        where = f"in {plural(int(t.joint.weight[shared].sum()), 'row')}"
     else:
         part = float(t.joint.weight[shared].sum() / t.joint.weight.sum())
         where = f"in about {whole_percent(part)} of the rows"
@@ -409,3 +385,16 @@ def _like_probabilities(scores: np.ndarray) -> bool:
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
         return False
     return bool((np.abs(scores.sum(1) - 1) < 0.01).all())
+
+
+def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
+    """Tests (they have no interval) whose p-values were not made in the same way for all models."""
+    for rows in zip(*(model.measures for model in models), strict=True):
+        tested = [m.low is None and m.p is not None for m in rows]
+        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
+            ways = [
+                f"'{model.name}' by {m.method}"
+                for model, m, of in zip(models, rows, tested, strict=True)
+                if of
+            ]
+            yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
 
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.classes import (
-    ClassRows,
-    DecidedRows,
-    class_rows,
-    columns_of_labels,
-    decided_rows,
-    is_source,
-    is_wide,
-    numbered,
-    only_column,
-    positive_column,
-    take_classes,
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.grouping import Grouping, intersections
+from scorewise.columns.models import Models
+from scorewise.columns.reader import warn
+from scorewise.columns.roles import Spec
+from scorewise.columns.sources import is_files, is_source
+from scorewise.engines import is_engine
+from scorewise.engines.file_walk import MEMORY, FileWalk, TallyOptions, is_large
+from scorewise.engines.files import distinct_rows, tally_of_files
+from scorewise.errors import BadInput, Option
+from scorewise.evaluation.groups import ClassGroups, TallyGroups
+from scorewise.evaluation.inputs import OF_CLASSES, Inputs, refuse, tally_of
+from scorewise.evaluation.result import (
+    ClassEvaluation,
+    Comparison,
+    Evaluation,
+    Settings,
+    refuse_interval,
 )
-from scorewise.columns.files import Opened, open_source
-from scorewise.columns.grouping import check_groups
-from scorewise.columns.roles import Spec, quoted
-from scorewise.columns.rows import group_columns, no_name, warn
-from scorewise.engines import is_engine, rows_of_frame
-from scorewise.errors import BadInput, Option, Setting, no_scores
-from scorewise.evaluation.classes import ClassEvaluation
-from scorewise.evaluation.large import evaluate_large, evaluate_set
-from scorewise.evaluation.models import Comparison, Evaluation, Settings, refuse_interval
 from scorewise.inference.choices import Interval
 from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
-from scorewise.tallies.gathering import MEMORY
-from scorewise.tallies.joint import Rule
-from scorewise.tallies.merging import is_saved, saved, scores_of
-from scorewise.tallies.row_files import Wanted
+from scorewise.tallies.merging import as_list, is_saved, scores_of, sum_of_saved
 
 
 def evaluate(
@@ -93,245 +88,182 @@ def evaluate(
     """
     settings = Settings(threshold, level, seed, clip, interval, replicates)
     refuse_interval(interval, by=by, cluster=cluster, classes=classes, predicted=predicted)
-    check(min_rows=min_rows)
-    named = {"label": label, "score": score, "encoding": encoding}
-    several = {"classes": classes, "predicted": predicted, "confidence": confidence}
-    further = {"weight": weight, "count": count, "kind": kind}
-    y = _saved(y, p)
-    if isinstance(y, RowTally):
-        own = {"p": p, **named, **several, **further, "positive": positive, "cluster": cluster}
-        _refuse(own, "a tally has its scores and labels already; leave out ")
-        return evaluate(
-            y.frame, **scores_of(y, by), threshold=threshold, level=level, seed=seed, clip=clip,
-            interval=interval, replicates=replicates, min_rows=min_rows,
-        )  # fmt: skip
-    if isinstance(y, Tally | ClassTally | TallySet):
-        own = {"p": p, **named, **several, **further, "positive": positive, "cluster": cluster}
-        own |= {} if isinstance(y, TallySet) else {"by": by}
-        _refuse(own, "a tally has its scores and labels already; leave out ")
-        if isinstance(y, TallySet):
-            return evaluate_set(y, settings, by, min_rows)
-        if isinstance(y, Tally):
-            return Evaluation(y, settings)
-        _refuse_binary(positive, threshold)
-        return ClassEvaluation(y, settings)
-    options = {**further, "missing": missing}
-    given = Given(y, p, named, several, options, positive, by, cluster)
-    if p is None:
-        large = evaluate_large(given, memory, settings, min_rows)
-        if large is not None:
-            return large
-    rows, rule = rows_to_judge(given)
-    if isinstance(rows, Rows):
-        made = Comparison(rows, settings, nameless=p is not None, min_rows=min_rows)
-        return made if len(made) > 1 else next(iter(made.values()))
-    _refuse_binary(positive, threshold)
-    refuse_interval(interval, classes=rows)
-    if isinstance(rows, ClassRows):
-        t = ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
-    else:
-        t = ClassTally.of_decided(rows, sources=rows.place.sources)
-    several_of = ClassEvaluation(t.unlabelled() if p is not None else t, settings, rows.notes)
-    several_of.columns = _spelled(rows, classes)
-    if rows.groups:
-        from scorewise.evaluation.groups import ClassGroups
-
-        several_of.groups = ClassGroups(several_of, rows, rule, min_rows)
-    return several_of
+    inputs = Inputs(
+        y, p, label, score, encoding, classes, predicted, confidence, weight, count, kind, positive,
+        cluster, by, missing,
+    )  # fmt: skip
+    made = evaluated(inputs, settings, min_rows, memory)
+    return next(iter(made.values())) if isinstance(made, Comparison) and len(made) == 1 else made
 
 
-def _spelled(rows: ClassRows | DecidedRows, classes: Any) -> str:
-    """The columns of the scores of a file, as --classes names them."""
-    if isinstance(classes, str):
-        return classes
-    named = rows.columns if isinstance(rows, ClassRows) else {}
-    return ",".join(f"{c}={column}" for c, column in named.items())
+def evaluated(
+    x: Inputs, settings: Settings, min_rows: int, memory: str | None = None
+) -> Evaluation | Comparison | ClassEvaluation:
+    """The evaluation of inputs; of rows of two classes a `Comparison`, be it of one model.
 
-
-def _saved(y: Any, p: Any) -> Any:
-    """The sum of saved tallies, where the source names such files; else the source."""
-    return saved(y) if p is None and is_saved(y) else y
-
-
-AnyRows = Rows | ClassRows | DecidedRows
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a call of `evaluate` gave: labels and scores, or a source without `p`.
-
-    `named` are the label, the score and the encoding of a source; `several` the classes, the predicted
-    class and the confidence of several classes; `options` weight, count, kind and missing.
+    Files that take more than `memory` are read in batches.
     """
-
-    y: Any
-    p: Any
-    named: Mapping[str, Any]
-    several: Mapping[str, Any]
-    options: Mapping[str, Any]
-    positive: Any = None
-    by: Any = None
-    cluster: Any = None
-
-
-def rows_to_judge(given: Given) -> tuple[AnyRows, Rule]:
-    """The rows that a call of `evaluate` means, of two classes or several, and the rule of confidence."""
-    if given.p is None:
-        if not is_source(given.y):
-            raise no_scores("evaluate(y, p)", 'evaluate("file.csv", label=..., score=...)')
-        rows, rule = _from_source(given)
-        if not len(rows) or (rows.count is not None and not rows.count.any()):
-            where = f"{', '.join(rows.place.sources)}: " if rows.place.sources else ""
-            raise BadInput(
-                f"{where}no rows are left to judge; {rows.dropped} were dropped as missing"
-            )
-        warn(rows.notes)
-    else:
-        _refuse(
-            given.named,
-            "{} belongs to files and frames, but labels and scores are given as columns",
-        )
-        rows, rule = _from_columns(given)
-    own_confidence = given.several["confidence"] is not None
-    if isinstance(rows, ClassRows) and len(rows.classes) == 2 and not own_confidence:
-        rows = rows.of_two(given.positive)
-    return rows, rule
-
-
-_OF_TWO = " belongs to several classes, and clusters to two; evaluate one class against the rest"
+    check(min_rows=min_rows)
+    y = sum_of_saved(x.y) if x.p is None and is_saved(x.y) else x.y
+    if isinstance(y, RowTally | Tally | ClassTally | TallySet):
+        options = ("p", "label", "score", "encoding", *OF_CLASSES, "weight", "count", "kind")
+        groups = () if isinstance(y, RowTally | TallySet) else ("by",)
+        given = x.given(*options, "positive", "cluster", *groups)
+        refuse(given, "a tally has its scores and labels already; leave out ")
+    if isinstance(y, TallySet):
+        return _of_set(y, settings, x.by, min_rows)
+    if isinstance(y, Tally):
+        return Evaluation(y, settings)
+    if isinstance(y, ClassTally):
+        _refuse_binary(x, settings)
+        return ClassEvaluation(y, settings)
+    if isinstance(y, RowTally):
+        x = Inputs(y.frame, **scores_of(y, x.by), ids=x.ids)
+    if memory is not None and (large := _of_large_files(x, settings, min_rows, memory)):
+        return large
+    rows, rule = x.rows()
+    if isinstance(rows, Rows):
+        models = Models(dict.fromkeys(rows.scores, rows), notes=rows.notes, columns=True)
+        return Comparison(models, settings, min_rows, nameless=x.p is not None)
+    _refuse_binary(x, settings)
+    refuse_interval(settings.interval, classes=rows)
+    t = tally_of(rows, rule)
+    made = ClassEvaluation(t.unlabelled() if x.p is not None else t, settings, rows.notes)
+    columns: Mapping[str, str] = getattr(rows, "columns", {})  # which decisions lack
+    spelled = ",".join(f"{name}={column}" for name, column in columns.items())
+    made.columns = x.classes if isinstance(x.classes, str) else spelled
+    if rows.groups:
+        made.groups = ClassGroups(made, rows, rule, min_rows)
+    return made
 
 
-def _from_columns(given: Given) -> tuple[AnyRows, Rule]:
-    """The rows of labels and scores, and the rule of confidence."""
-    y, p = only_column(given.y), only_column(given.p)
-    classes, predicted, confidence = given.several.values()
-    options: Any = given.options
-    positive, cluster = given.positive, given.cluster
-    groups = group_columns(given.by, "labels and scores")
-    if cluster is not None:
-        _refuse(given.several, after=_OF_TWO)
-        p = positive_column(y, p, positive, options["kind"])
-    if predicted is not None:
-        if is_wide(p) or confidence is not None:
-            raise BadInput(
-                Option("predicted"),
-                " goes with one confidence a row, as p; leave it out where each class has a score",
-            )
-        columns = {"label": y, "predicted": predicted, "confidence": p, "classes": classes}
-        return decided_rows(None, **columns, groups=groups, **options), "max"
-    if is_wide(p):
-        rule, own = _rule(confidence, isinstance(confidence, str | None))
-        made = take_classes(y, p, classes=classes, confidence=own, groups=groups, **options)
-        return made, rule
-    _refuse(
-        given.several,
-        after=" belongs to several classes, but p has one score a row; pass one score for each class "
-        "(n x K), or the decisions as predicted",
+def _refuse_binary(x: Inputs, settings: Settings) -> None:
+    """Refuse options that only two classes have."""
+    names = [*x.given("positive"), *["threshold"] * (settings.threshold != Settings.threshold)]
+    refuse(
+        names,
+        after=" belongs to two classes; of several, the class of the highest score is the decision "
+        "(evaluate one class against the rest for a threshold)",
     )
-    no_name("cluster", cluster)
-    scores = {"score": p}
-    return take(y, scores, groups=groups, cluster=cluster, positive=positive, **options), "max"
 
 
-def _from_source(given: Given) -> tuple[AnyRows, Rule]:
-    """The rows that the options mean, and the rule of confidence."""
-    classes, predicted, confidence = given.several.values()
-    source, by, cluster = given.y, given.by, given.cluster
-    columns = {**given.options, **given.named}
-    score = columns.pop("score")
-    if predicted is None and classes is None:
-        if confidence is not None:
-            raise BadInput(
-                Option("confidence"), " belongs to several classes; pass ", Option("classes"),
-                ' too, such as "p_*"',
-            )  # fmt: skip
-        return _of_two(given, score, columns), "max"
-    if cluster is not None:
-        _refuse(given.several, after=_OF_TWO)
-    columns["groups"] = by
-    if score is not None and not isinstance(score, str):
-        if len(score) > 1:
-            raise BadInput(
-                "several classes of one model at a time; pass one ", Option("score"),
-                ", the confidence",
-            )  # fmt: skip
-        score = next(iter(score), None)
-    if predicted is not None:
-        if confidence is not None:
-            raise BadInput(
-                Option("confidence"), " belongs to scores of each class; with ", Option("predicted"),
-                ", ", Option("score"), " names its column",
-            )  # fmt: skip
-        known = _listed(classes)
-        return decided_rows(
-            source, predicted=predicted, confidence=score, classes=known, **columns
-        ), "max"
-    if score is not None:
-        raise BadInput(
-            Option("score"), " is the confidence in decisions and goes with ", Option("predicted"),
-            "; with ", Option("classes"), ", leave it out",
-        )  # fmt: skip
-    rule, own = _rule(confidence, confidence is None or confidence in get_args(Rule))
-    return class_rows(source, classes, confidence=own, **columns), rule
-
-
-def _of_two(given: Given, score: Any, options: dict[str, Any]) -> Rows | ClassRows:
-    """The rows of two classes; of the scores of several where these are what the columns hold."""
-    opened, by = open_source(given.y, options.pop("encoding")), given.by
-    two = {"groups": by, "cluster": given.cluster, "positive": given.positive}
-    try:
-        rows = binary_rows(opened, score=score, **two, **options)
-    except BadInput:
-        guess = score is None and given.cluster is None
-        if guess and (guessed := _guessed(opened, by, options)):
-            return guessed
-        raise
+def _of_set(
+    t: TallySet, settings: Settings, by: Any, min_rows: int, notes: tuple[str, ...] = ()
+) -> Evaluation:
+    """The evaluation of all rows of a set of tallies, and of its groups, by all its columns or by some."""
     if by is not None:
-        names: dict[str, Any] = {"score": [*rows.scores], "label": rows.names.label}
-        names |= {} if rows.weight is None else {"weight": rows.names.weight}
-        names |= {} if rows.count is None else {"count": rows.names.count}
-        check_groups(by, names)
-    return rows
-
-
-def _guessed(opened: Opened, by: Any, options: Mapping[str, Any]) -> ClassRows | None:
-    """Rows of the scores of classes, where the values of the label name their columns."""
-    try:
-        label, columns = columns_of_labels(opened, options["label"], options["kind"])
-    except BadInput:  # the columns that were asked for are refused in any case
-        return None
-    if not columns:
-        return None
-    try:
-        rows = class_rows(opened, columns, groups=by, **options)
-    except BadInput:
-        if len(columns) == 2:  # which two numbers of any kind may be
-            return None
-        raise
-    note = (
-        f"classes: columns {quoted([*columns.values()])} (not named; taken because they are named as the "
-        f"values of '{label}' are)"
-    )
-    return replace(rows, notes=(note, *rows.notes), ordered=numbered(rows.classes))
-
-
-def _rule(confidence: Any, by_name: bool) -> tuple[Any, Any]:
-    """The rule of confidence, or the user's own column of confidence."""
-    return (confidence or "max", None) if by_name else ("max", confidence)
-
-
-def _listed(classes: Any) -> Sequence[str] | None:
-    """The names of the classes, beside decisions."""
-    if classes is None:
-        return None
-    names = [c.strip() for c in classes.split(",")] if isinstance(classes, str) else list(classes)
-    if not all(names) or any(mark in str(name) for name in names for mark in "*="):
+        t = t.over([by] if isinstance(by, str) else list(by))
+    made = Evaluation(t.whole, settings, notes)
+    keys = [key for key in t if t[key].origin.rows]
+    if t.by and len(keys) < 2:
+        one = " / ".join(keys[0]) if keys else ""
+        if by is None:
+            return made
         raise BadInput(
-            Option("classes", classes), " beside ", Option("predicted"),
-            ' lists the names of the classes, such as "cat,dog,bird"; leave it out to take those ',
-            "that occur",
-        )  # fmt: skip
-    return names
+            f"all rows are in one group by {' and '.join(t.by)}, '{one}'; leave out ", Option("by")
+        )
+    if t.by:
+        sizes = np.array([t[key].origin.rows for key in keys])
+        g = Grouping(t.by, np.empty(0, np.int64), keys, sizes, min_rows)
+        made.groups = TallyGroups(made, g, [t[key] for key in keys])
+    return made
+
+
+def _of_large_files(x: Inputs, settings: Settings, min_rows: int, memory: str) -> Evaluation | None:
+    """The evaluation of files that do not fit the memory, read in batches; None where they do.
+
+    Several classes, several scores and clusters take all rows at once.
+    """
+    one = x.score is None or isinstance(x.score, str) or len(x.score) == 1
+    if x.p is not None or not one or x.given("cluster", *OF_CLASSES):
+        return None
+    if not is_source(x.y) or not is_files(x.y):
+        return None
+    files = as_list(x.y)
+    if not is_large(files, memory):
+        return None
+    names = ("label", "score", "positive", "weight", "count", "kind", "missing")
+    roles = {name: getattr(x, name) for name in names}
+    asked = TallyOptions(roles, x.by, encoding=x.encoding, memory=memory)
+    found = tally_of_files(asked, FileWalk(files, digests=False))
+    warn(found.notes)
+    made = _of_set(found.tallies, settings, x.by, min_rows, found.notes)
+    made.hints = found.hints
+    return made
+
+
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: str | None = None, weight: str | None = None,
+    count: str | None = None, by: None = None, positive: Any = None, kind: Kind | None = None,
+    missing: Missing = "refuse", encoding: str | None = None,
+) -> Tally: ...  # fmt: skip
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: str | None = None, weight: str | None = None,
+    count: str | None = None, by: str | Sequence[str], positive: Any = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> TallySet: ...  # fmt: skip
+@overload
+def tally(
+    source: Any, *, label: str | None = None, score: Sequence[str], weight: str | None = None,
+    count: str | None = None, by: str | Sequence[str] | None = None, positive: Any = None,
+    kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
+) -> RowTally: ...  # fmt: skip
+def tally(
+    source: Any,
+    *,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    count: str | None = None,
+    by: str | Sequence[str] | None = None,
+    positive: Any = None,
+    kind: Kind | None = None,
+    missing: Missing = "refuse",
+    encoding: str | None = None,
+) -> Tally | TallySet | RowTally:
+    """The tally of files, globs or any data frame, reading only the columns that are needed.
+
+    Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
+    rows in cells; beyond 65,536 rows the tally is coarse. (With `count`, those of Polars are read.) `by`
+    names columns of groups: there is then a tally of each, in a `TallySet`. Files of text are in UTF-8, or
+    in `encoding`, such as "latin-1".
+
+    Of several columns of scores, in a list, the distinct rows are kept with their number, for `compare` and
+    `evaluate`, which need what the models say of the same row.
+
+    >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9]}, label="y", score="p")
+    <Tally: 3 rows, 2 positive, on 3 scores (probability)>
+    >>> tally({"y": [0, 1, 1], "p": [0.2, 0.4, 0.9], "site": ["a", "a", "b"]}, label="y", score="p",
+    ...       by="site")
+    <TallySet: 3 rows in 2 groups by site>
+    """
+    columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
+    options: Any = {"positive": positive, "kind": kind, "missing": missing}
+    if score is not None and not isinstance(score, str):
+        columns["score"] = list(score)
+        asked = TallyOptions(columns | options, by, encoding=encoding)
+        if not is_engine(source):
+            return distinct_rows(source, asked)
+        from scorewise.engines.frames import rows_of_frame  # which imports narwhals
+
+        return rows_of_frame(source, asked)
+    in_memory = count is not None and hasattr(source, "collect_schema")  # Polars reads it itself
+    if is_engine(source) and not in_memory:
+        from scorewise.engines.tallying import tally_frame  # which imports narwhals
+
+        return tally_frame(source, TallyOptions(columns | options, by))
+    rows = binary_rows(source, group=by, encoding=encoding, **columns, **options)
+    warn(rows.notes)
+    name = next(iter(rows.scores))
+    if by is None:
+        return Tally.of_rows(rows, name, rows.sources)
+    codes, keys = intersections(rows.groups)
+    parts = {key: Tally.of_rows(rows.at(codes == k), name) for k, key in enumerate(keys)}
+    parts = {key: replace(t, origin=replace(t.origin, dropped=0)) for key, t in parts.items()}
+    known = Tally.of_rows(rows, name, rows.sources).origin
+    return TallySet((*rows.groups,), parts, origin=known)
 
 
 def class_tally(
@@ -358,37 +290,16 @@ def class_tally(
             ", or ", Option("predicted"),
         )  # fmt: skip
     if is_engine(source) and classes is not None and predicted is None and confidence is None:
+        from scorewise.engines.frames import rows_of_frame  # which imports narwhals
+
         roles = {"label": label, "classes": classes, "weight": weight, "count": count, "kind": kind}
-        t = rows_of_frame(source, Wanted({**roles, "missing": missing}))
+        t = rows_of_frame(source, TallyOptions({**roles, "missing": missing}))
         source, label, classes = t.frame, t.roles["label"], t.roles["classes"]
         count = t.count
-    given = Given(
-        source,
-        None,
-        {"label": label, "score": score, "encoding": encoding},
-        {"classes": classes, "predicted": predicted, "confidence": confidence},
-        {"weight": weight, "count": count, "kind": kind, "missing": missing},
-    )
-    rows, rule = _from_source(given)
+    rows, rule = Inputs(
+        source, None, label, score, encoding, classes, predicted, confidence, weight, count, kind,
+        missing=missing,
+    ).of_source()  # fmt: skip
     warn(rows.notes)
-    if isinstance(rows, ClassRows):
-        return ClassTally.of_rows(rows, rule=rule, sources=rows.place.sources)
-    assert isinstance(rows, DecidedRows)
-    return ClassTally.of_decided(rows, sources=rows.place.sources)
-
-
-def _refuse(options: Mapping[str, Any], before: str = "", after: str = "") -> None:
-    """Refuse options that are given and do not belong there."""
-    kind = Option if after else Setting
-    extra = [(" and ", kind(name)) for name, value in options.items() if value is not None]
-    if extra:
-        raise BadInput(before, *[part for pair in extra for part in pair][1:], after)
-
-
-def _refuse_binary(positive: Any, threshold: float) -> None:
-    """Refuse options that only two classes have."""
-    _refuse(
-        {"positive": positive, "threshold": None if threshold == Settings.threshold else 1},
-        after=" belongs to two classes; of several, the class of the highest score is the decision "
-        "(evaluate one class against the rest for a threshold)",
-    )
+    assert not isinstance(rows, Rows)
+    return tally_of(rows, rule)

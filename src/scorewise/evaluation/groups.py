@@ -7,36 +7,31 @@ measure of all stands for what they do to the rest.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
 
 import numpy as np
 
-from scorewise.arrays import Floats, Ints
+from scorewise import subgroups
+from scorewise.arrays import Floats
 from scorewise.columns import Rows
 from scorewise.columns.classes import ClassRows, DecidedRows
 from scorewise.columns.grouping import Grouping, grouping
-from scorewise.estimate import Estimate
-from scorewise.evaluation.by_group import Settings, asked, by_group, cells_of
-from scorewise.inference.effects import clustered, correlation, effects, told_apart
+from scorewise.evaluation.by_group import by_group
+from scorewise.evaluation.inputs import tally_of
+from scorewise.evaluation.result import FIRST, FIRST_OF_CLASSES, ClassEvaluation, Evaluation
+from scorewise.inference.influence import row_influence
 from scorewise.registry import CLASS_MEASURES, MEASURES
-from scorewise.show import groups as shared
-from scorewise.show.groups import LARGE, GroupsRecord, GroupWords, ends, groups_record
 from scorewise.show.page import Section
-from scorewise.show.verdict import Claim
 from scorewise.show.words import quoted
-from scorewise.tallies import ClassTally, Tally
+from scorewise.subgroups import ComparedGroups, GroupsRecord, GroupWording
+from scorewise.subgroups.comparison import OfGroups, OfRest
+from scorewise.tallies import Tally
 from scorewise.tallies.joint import Rule
-from scorewise.tallies.sorting import kept
 
-if TYPE_CHECKING:
-    from scorewise.evaluation.classes import ClassEvaluation
-    from scorewise.evaluation.models import Evaluation
-
-MOST = 200  # groups of rows of several classes, each of which is judged and taken out of the others
+MAX_CLASS_GROUPS = 200  # each is judged and taken out of the others
 TITLES = {
     "auroc": "AUROC",
     "calibration_slope": "Slope",
@@ -56,19 +51,19 @@ WORDS = {
     "calibration_slope": ("Probabilities in {} are more extreme than they should be beside the rest",
                           "Probabilities in {} are less extreme than they should be beside the rest"),
 }  # fmt: skip
-TWO_CLASSES = GroupWords(
+TWO_CLASSES = GroupWording(
     # of calibration no group is better or worse by its sign: the one further from the target is worse
     better={n: m.target if m.better == "near" else m.better for n, m in MEASURES.items()},
     sentences=WORDS,
     titles=TITLES,
     names={"calibration_intercept": "calibration in the large", "calibration_slope": "slope",
            "auroc": MEASURES["auroc"].title},
-    shares=("sensitivity", "specificity", "precision"),
+    percents=("sensitivity", "specificity", "precision"),
     untested={"ece": "chance makes it larger in smaller groups"},
     sampled=True,
 )  # fmt: skip
 
-SEVERAL_CLASSES = GroupWords(
+SEVERAL_CLASSES = GroupWording(
     better={n: m.target if m.better == "near" else m.better for n, m in CLASS_MEASURES.items()},
     sentences={
         "accuracy": ("Decisions in {} are right less often", "Decisions in {} are right more often"),
@@ -79,237 +74,116 @@ SEVERAL_CLASSES = GroupWords(
         "ece": "ECE",
     },
     names={"macro_auroc": "macro AUROC"},
-    shares=("accuracy",),
+    percents=("accuracy",),
     untested=TWO_CLASSES.untested,
 )  # fmt: skip
 
 
-class Groups(shared.Groups["Evaluation"]):
+class Groups(ComparedGroups[Evaluation]):
     """The evaluation of the rows of each group, by its name, made when it is first asked for.
 
     `groups["north"]` of one column, `groups["north", "f"]` or `groups["north / f"]` of two.
     """
 
-    def __init__(self, rows: Rows, of: Evaluation, g: Grouping) -> None:
+    wording, measures = TWO_CLASSES, (*FIRST, "oe_ratio")
+
+    def __init__(self, of: Evaluation, g: Grouping) -> None:
         super().__init__(g)
-        self._rows, self._of = rows, of
-
-    def _make(self, name: str) -> Evaluation:
-        from scorewise.evaluation.models import Evaluation
-
-        t, rows = self._of.tally, self._rows.at(self.grouping.codes == self._index[name])
-        of = Tally.of_rows(rows, t.origin.score, t.origin.sources)
-        made = Evaluation(of if t.origin.label else of.unlabelled(), self._of.settings)
-        made._rows = rows if rows.cluster is not None else None
-        return made
-
-    def confirmed(self, name: str, measure: str, level: float) -> bool:
-        """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
-        rows, of = self._rows, self._of.tally.origin.score
-        settings = {**vars(self._of.settings), "level": level}
-        mine = self.grouping.codes == self._index[name]
-        if rows.cluster is None:
-            parts = (Tally.of_rows(rows.at(at), of) for at in (mine, ~mine))
-            first, second = (asked(measure, t, settings) for t in parts)
-            return told_apart(first, second, level)
-        group, rest = (Side(rows, np.flatnonzero(at), of) for at in (mine, ~mine))
-        first, second = (side.estimate(measure, settings) for side in (group, rest))
-        return told_apart(first, second, level, lambda: together(group, rest, measure, settings))
+        self._of, self.level, self.model = of, of.settings.level, of.tally.origin.score
 
     @property
-    def record(self) -> GroupsRecord:
-        """Each measure in each group and in the rest, with tests."""
-        # a cached property would let other models wait: its lock is that of the class
-        return kept(self, "record", self._recorded)
-
-    def _recorded(self) -> GroupsRecord:
-        from scorewise.evaluation.document import FIRST
-
-        e, rows, codes = self._of, self._rows, self.grouping.codes
-        settings, names = vars(e.settings), (*FIRST, "oe_ratio")
-        cells = cells_of(rows, e.tally.origin.score, codes, len(self))
-        mine, rest = by_group(rows, e, e.tally, codes, cells, settings, names)
-        joint: dict[str, Any] | None = None
-        if rows.cluster is not None:
-            mine, rest, joint = clustered_groups(rows, e, e.tally, codes, mine, rest, settings)
-        there = (codes >= 0) & rows.y
-        times = None if rows.count is None else rows.count[there]
-        positives = np.bincount(codes[there], times, len(self)).astype(int)
-        return groups_record(
-            self.grouping, mine, rest, e.settings.level, TWO_CLASSES, joint=joint,
-            positives=positives.tolist(), model=e.tally.origin.score,
-        )  # fmt: skip
+    def verdict_measures(self) -> Collection[str]:
+        """The measures that the verdict looks at: without those of decisions where 0.5 means nothing."""
+        settings = self._of.settings
+        plain = self._of.tally.kind != "score" or settings.threshold != type(settings).threshold
+        return [n for n in WORDS if plain or MEASURES[n].group != "decisions"]
 
 
-# Rows that come in clusters.
+class RowGroups(Groups):
+    """Groups of rows at hand."""
 
+    def __init__(self, of: Evaluation, g: Grouping, rows: Rows) -> None:
+        super().__init__(of, g)
+        self.overall, self._rows, self.mass, self.cluster = of, rows, rows.mass(), rows.cluster
 
-class Side:
-    """Some of the rows, in clusters that may have others."""
+    def estimates(self, k: int, inside: bool, level: float) -> Evaluation:
+        """The evaluation of the rows of a group, or of all others."""
+        rows, settings = (
+            self._rows.at(self.row_places(k, inside)),
+            replace(self._of.settings, level=level),
+        )
+        return Evaluation.of_rows(rows, self.model, settings, not self._of.tally.origin.label)
 
-    def __init__(self, rows: Rows, at: Ints, name: str) -> None:
-        assert rows.cluster is not None
-        self.rows, self.cluster, self.many = rows.at(at), rows.cluster[at], len(rows.cluster)
-        self.tally = Tally.of_rows(self.rows, name)
-
-    def estimate(self, m: str, settings: Settings, e: Estimate | None = None) -> Estimate:
-        """The measure with its interval by cluster; `e` is what it is if rows stand alone."""
-        alone = asked(m, self.tally, settings) if e is None else e
-        by = self.rows.cluster
-        assert by is not None
-        return clustered(alone, MEASURES[m], self.rows, self.tally, settings, by)
-
-    def sums(self, m: str, settings: Settings) -> Floats | None:
-        """What each cluster does to the measure; None where no derivative is known."""
-        x = effects(MEASURES[m], self.rows, self.tally, settings)
-        return None if x is None else _summed(self.cluster, self.rows.mass() * x, self.many)
-
-
-def _summed(cluster: Ints, x: Floats, many: int) -> Floats:
-    found: Floats = np.bincount(cluster, x, many).astype(np.float64)
-    return found
-
-
-def together(group: Side, rest: Side, m: str, settings: Settings) -> float:
-    """The correlation of a group and the rest, by clusters that have rows in both."""
-    near, far = group.sums(m, settings), rest.sums(m, settings)
-    return 0.0 if near is None or far is None else correlation(near, far)
-
-
-def clustered_groups(
-    rows: Rows,
-    whole: Mapping[str, Estimate],
-    t: Tally,
-    codes: Ints,
-    mine: Mapping[str, Sequence[Estimate]],
-    rest: Mapping[str, Floats],
-    settings: Settings,
-) -> tuple[dict[str, list[Estimate]], dict[str, Floats], dict[str, Floats]]:
-    """The measures of groups and of the rest with intervals by cluster, and their correlation."""
-    name, mass, cluster = t.origin.score, rows.mass(), rows.cluster
-    assert cluster is not None
-    many = len(next(iter(mine.values())))
-    own = {m: list(found) for m, found in mine.items()}
-    others, joint = {m: x.copy() for m, x in rest.items()}, {m: np.zeros(many) for m in mine}
-    cells = len(np.unique(cluster * (many + 1) + codes))
-    crossed = cells > int(cluster.max()) + 1  # else no cluster has rows in two groups
-    moved = {
-        m: effects(MEASURES[m], rows, t, settings) for m in mine if crossed and whole[m].defined
-    }
-    order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[order], np.arange(many + 1))
-    for k in range(many):
-        at = order[ends[k] : ends[k + 1]]
-        part = float(mass[at].sum() / mass.sum())
-        group = Side(rows, at, name)
-        other = Side(rows, np.flatnonzero(codes != k), name) if part >= LARGE else None
-        for m in mine:
-            own[m][k] = group.estimate(m, settings, own[m][k])
-            known = crossed and own[m][k].defined
-            if other is not None:
-                e = other.estimate(m, settings)
-                others[m][:, k] = e.value, e.low, e.high
-                joint[m][k] = together(group, other, m, settings) if known and e.defined else 0.0
-                continue
-            e = whole[m]
-            reach = np.array([e.low - e.value, e.high - e.value]) / math.sqrt(1 - part)
-            others[m][1:, k] = others[m][0, k] + reach
-            near, x = group.sums(m, settings) if known else None, moved.get(m)
-            if near is not None and x is not None:
-                left = np.where(codes == k, 0.0, mass * x)
-                joint[m][k] = correlation(near, _summed(cluster, left, group.many))
-    return own, others, joint
-
-
-# Rows of several classes.
-
-
-class ClassGroups(shared.Groups["ClassEvaluation"]):
-    """The evaluation of the rows of each group, by its name, made when it is first asked for.
-
-    `groups["north"]` of one column, `groups["north", "f"]` or `groups["north / f"]` of two.
-    """
-
-    def __init__(
-        self, of: ClassEvaluation, rows: ClassRows | DecidedRows, rule: Rule, least: int
-    ) -> None:
-        times = 1.0 if rows.count is None else rows.count
-        mass = np.broadcast_to(times * (1.0 if rows.weight is None else rows.weight), len(rows))
-        super().__init__(grouping(rows.groups, least, mass=mass, times=rows.count, most=MOST))
-        self._of, self._rows, self._rule = of, rows, rule
-
-    def _tally(self, at: Ints) -> ClassTally:
-        """The tally of some of the rows."""
-        rows: Any = self._rows
-        names = ("y", "scores", "called", "confidence", "weight", "count")
-        columns = {n: getattr(rows, n, None) for n in names}
-        some = replace(rows, groups={}, **{n: x[at] for n, x in columns.items() if x is not None})
-        if isinstance(some, ClassRows):
-            made = ClassTally.of_rows(some, rule=self._rule, sources=rows.place.sources)
-        else:
-            made = ClassTally.of_decided(some, sources=rows.place.sources)
-        return made if self._of.top.tally.origin.label else made.unlabelled()
-
-    def _others(self, k: int) -> ClassTally:
-        codes = self.grouping.codes
-        return self._tally(np.flatnonzero((codes != k) & (codes >= 0)))
-
-    def _make(self, name: str) -> ClassEvaluation:
-        tally = self._tally(self.grouping.at(self._index[name]))
-        return type(self._of)(tally, self._of.settings)
+    def influence(self, of: Evaluation, measure: str) -> Floats | None:
+        """What each row does to a measure, times its weight; None where no derivative is known."""
+        rows = self._rows if of is self._of else of.clustered_rows
+        assert rows is not None
+        x = row_influence(MEASURES[measure], rows, of.tally, vars(of.settings))
+        return None if x is None else rows.mass() * x
 
     @cached_property
-    def record(self) -> GroupsRecord:
-        """Each measure in each group and in the rest, with tests."""
-        from scorewise.evaluation.document import FIRST_OF_CLASSES
+    def positives(self) -> list[int]:  # type: ignore[override]
+        """The positives of each group."""
+        codes, count = self.grouping.codes, self._rows.count
+        there = (codes >= 0) & self._rows.y
+        found = np.bincount(codes[there], None if count is None else count[there], len(self))
+        return [int(many) for many in found]
 
-        g, settings = self.grouping, vars(self._of.settings)
-        own = {m: [e[m] for e in self.values()] for m in FIRST_OF_CLASSES}
-        found: dict[str, list[Estimate]] = {m: [] for m in FIRST_OF_CLASSES}
-        for k in range(len(g)):
-            t = self._others(k)
-            for m, estimates in found.items():
-                estimates.append(CLASS_MEASURES[m].under(settings, t))
-        rest = {m: ends(estimates) for m, estimates in found.items()}
-        level = self._of.settings.level
-        return groups_record(g, own, rest, level, SEVERAL_CLASSES, model="scores")
-
-    def confirmed(self, name: str, measure: str, level: float) -> bool:
-        """Whether the interval of the difference to the rest still excludes 0 at a stricter level."""
-        settings, k = {**vars(self._of.settings), "level": level}, self._index[name]
-        tallies = (self._tally(self.grouping.at(k)), self._others(k))
-        first, second = (CLASS_MEASURES[measure].under(settings, t) for t in tallies)
-        return told_apart(first, second, level)
-
-    def claims(self) -> Iterator[Claim]:
-        """Which group is worse than the rest, or that none is told apart."""
-        level = self._of.settings.level
-        yield from shared.group_claims(self.record, level, SEVERAL_CLASSES, self.confirmed)
+    def _compared(self) -> tuple[OfGroups, OfRest, OfRest | None]:
+        own, rest = by_group(self._rows, self._of, self.grouping.codes, len(self), self.measures)
+        if self.cluster is None:
+            return own, rest, None
+        wider = {
+            m: [group.by_cluster(x, m) for group, x in zip(self.values(), found, strict=True)]
+            for m, found in own.items()
+        }
+        return self._against_rest(wider, {m: x[0] for m, x in rest.items()})
 
 
-# What is said and shown of groups.
+class TallyGroups(Groups):
+    """Groups of which only the tallies are at hand: each is taken out of their sum."""
+
+    def __init__(self, of: Evaluation, g: Grouping, tallies: Sequence[Tally]) -> None:
+        super().__init__(of, g)
+        self._tallies, self.positives = tallies, [t.origin.positives for t in tallies]
+
+    @cached_property
+    def _left(self) -> list[Tally]:
+        """The tally of all other groups, for each: what is before it and what is after it."""
+        none = Tally.empty()
+        before = accumulate(self._tallies[:-1], initial=none)
+        after = accumulate(self._tallies[:0:-1], initial=none)
+        return [a + b for a, b in zip(before, reversed([*after]), strict=True)]
+
+    def estimates(self, k: int, inside: bool, level: float) -> Evaluation:
+        """The evaluation of a group, or of all others together."""
+        t = (self._tallies if inside else self._left)[k]
+        return Evaluation(t, replace(self._of.settings, level=level))
 
 
-def groups_of(rows: Rows, e: Evaluation, least: int) -> Groups | dict[str, Evaluation]:
-    """The groups of rows by their columns; none where there are no such columns."""
-    if not rows.groups:
-        return {}
-    return Groups(rows, e, grouping(rows.groups, least, mass=rows.mass(), times=rows.count))
+class ClassGroups(ComparedGroups[ClassEvaluation]):
+    """The evaluation of several classes on the rows of each group, by its name."""
 
+    wording, measures, model = SEVERAL_CLASSES, FIRST_OF_CLASSES, "scores"
 
-def group_claims(groups: Groups, level: float, times: int = 1) -> Iterator[Claim]:
-    """Which group is worse than the rest, in the one or two measures that show it most clearly.
+    def __init__(
+        self, of: ClassEvaluation, rows: ClassRows | DecidedRows, rule: Rule, min_rows: int
+    ) -> None:
+        most = MAX_CLASS_GROUPS
+        super().__init__(
+            grouping(rows.groups, min_rows, mass=rows.mass(), times=rows.count, most=most)
+        )
+        self._of, self._rows, self._rule, self.level = of, rows, rule, of.settings.level
 
-    `times` is how many models are looked at.
-    """
-    settings, used = groups._of.settings, list(WORDS)
-    if groups._of.tally.kind == "score" and settings.threshold == type(settings).threshold:
-        used = [n for n in WORDS if MEASURES[n].group != "decisions"]  # 0.5 means nothing
-    return shared.group_claims(groups.record, level, TWO_CLASSES, groups.confirmed, used, times)
+    def estimates(self, k: int, inside: bool, level: float) -> ClassEvaluation:
+        """The evaluation of the rows of a group, or of all others."""
+        t = tally_of(self._rows.at(self.row_places(k, inside)), self._rule)
+        t = t if self._of.top.tally.origin.label else t.unlabelled()
+        return ClassEvaluation(t, replace(self._of.settings, level=level))
 
 
 def group_section(record: GroupsRecord, level: float, several: bool) -> Section:
     """One line for each group; of many, those that differ most clearly and the largest."""
     title = f"Groups of {quoted(record.model)}" if several else "Groups"
     two = any(g.positives is not None for g in record.groups)
-    return shared.group_section(record, level, TWO_CLASSES if two else SEVERAL_CLASSES, title)
+    return subgroups.group_section(record, level, TWO_CLASSES if two else SEVERAL_CLASSES, title)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scorewise import displays
-from scorewise.displays.canvas import taken
-from scorewise.displays.overview import Pictures
-
-if TYPE_CHECKING:
-    from scorewise.evaluation.classes import ClassEvaluation
-    from scorewise.evaluation.models import Comparison, Evaluation
+from scorewise.displays.canvas import take_options
+from scorewise.evaluation.result import ClassEvaluation, Comparison, Evaluation, OfModels
+from scorewise.show.result import Pictures
 
 FIRST = ("roc", "precision_recall", "reliability", "confusion")
+COMPARED = ("accuracy", "macro_f1", "macro_auroc", "log_loss", "brier")  # models of several classes
 
 
-def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Comparison) -> Pictures:
-    """ROC, precision-recall, reliability and confusion of each model; differences, and groups."""
+def pictures_of(of: OfModels) -> Pictures:
+    """The pictures of one model or several; of several models of several classes, their differences."""
+    if isinstance(of, ClassEvaluation):
+        return _of_classes(of)
+    if isinstance(of, Comparison) and of.several:
+        differences = partial(displays.ForestDisplay.from_differences, of, COMPARED)
+        return Pictures({"differences": differences}, ("differences",))
+    models = {name: e for name, e in of.evaluations.items() if isinstance(e, Evaluation)}
     kinds: dict[str, Any] = {
         "roc": partial(_curves, models, displays.RocDisplay),
         "precision_recall": partial(_curves, models, displays.PrecisionRecallDisplay),
@@ -41,69 +45,16 @@ def pictures_of_models(models: Mapping[str, Evaluation], of: Evaluation | Compar
     return Pictures(kinds, first)
 
 
-def pictures_of_differences(of: Comparison) -> Pictures:
-    """What several models of several classes share: how they differ."""
-    shown = ("accuracy", "macro_f1", "macro_auroc", "log_loss", "brier")
-    kinds = {"differences": partial(displays.ForestDisplay.from_differences, of, shown)}
-    return Pictures(kinds, ("differences",))
-
-
-def _curves(models: Mapping[str, Evaluation], kind: Any, *, ax: Any, **options: Any) -> Any:
-    for name, e in models.items():
-        known = taken(kind, {"level": e.settings.level, "seed": e.settings.seed})
-        drawn = kind(e.tally, name if len(models) > 1 else None, **known).plot(ax=ax, **options)
-        ax = drawn.ax_
-    return drawn
-
-
-def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    """On one panel with histograms at its foot, or on two of a figure of its own."""
-    several = len(models) > 1
-    for name, e in models.items():
-        level, seed = e.settings.level, e.settings.seed
-        shown = displays.ReliabilityDisplay(
-            e.tally, name if several else None, level=level, seed=seed, rows=e.clustered_rows
-        )
-        own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
-        drawn = shown.plot(ax=ax, **own | options)
-        ax = drawn.axes_ if len(drawn.axes_) > 1 else drawn.ax_
-    return drawn
-
-
-def _confusions(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    made = {
-        name: displays.ConfusionDisplay(
-            e.confusion, name if len(models) > 1 else None, level=e.settings.level
-        )
-        for name, e in models.items()
-    }
-    if len(made) == 1:
-        return next(iter(made.values())).plot(ax=ax, **options)
-    return displays.Overview({name: shown.plot for name, shown in made.items()}).plot(
-        ax=ax, **options
-    )
-
-
-def _densities(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    made = {
-        name: partial(displays.DensityDisplay.from_tally, e.tally) for name, e in models.items()
-    }
-    if len(made) == 1:
-        return next(iter(made.values()))(ax=ax, **options)
-    named = {name: partial(draw, name=name) for name, draw in made.items()}
-    return displays.Overview(named).plot(ax=ax, **options)
-
-
-def pictures_of_classes(e: ClassEvaluation) -> Pictures:
+def _of_classes(e: ClassEvaluation) -> Pictures:
     """Each class against the rest, the confidence, the decisions, and the risk of those kept."""
-    t, level = e.tally, e.settings.level
+    t, level, seed = e.tally, e.settings.level, e.settings.seed
     kinds: dict[str, Any] = {
         "roc": partial(displays.ClassRocDisplay.from_tally, t, level=level),
         "precision_recall": partial(
             displays.ClassPrecisionRecallDisplay.from_tally, t, level=level
         ),
         "reliability": partial(
-            displays.ClassReliabilityDisplay.from_tally, t, level=level, seed=e.settings.seed
+            displays.ClassReliabilityDisplay.from_tally, t, level=level, seed=seed
         ),
         "confusion": partial(displays.ConfusionDisplay.from_tally, t, level=level),
         "risk_coverage": partial(displays.RiskCoverageDisplay.from_tally, t, level=level),
@@ -113,3 +64,56 @@ def pictures_of_classes(e: ClassEvaluation) -> Pictures:
         kinds["groups"] = partial(displays.ForestDisplay.from_groups, {"": e}, "accuracy")
         first = (*first, "groups")
     return Pictures(kinds, first)
+
+
+def _curves(models: Mapping[str, Evaluation], kind: Any, *, ax: Any, **options: Any) -> Any:
+    for name, e in models.items():
+        known = take_options(kind, {"level": e.settings.level, "seed": e.settings.seed})
+        drawn = kind(e.tally, name if len(models) > 1 else None, **known).plot(ax=ax, **options)
+        ax = drawn.ax_
+    return drawn
+
+
+def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
+    """On one panel with histograms at its foot, or on two of a figure of its own."""
+    for name, e in models.items():
+        level, seed = e.settings.level, e.settings.seed
+        shown = displays.ReliabilityDisplay(
+            e.tally,
+            name if len(models) > 1 else None,
+            level=level,
+            seed=seed,
+            rows=e.clustered_rows,
+        )
+        own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
+        drawn = shown.plot(ax=ax, **own | options)
+        ax = drawn.axes_ if len(drawn.axes_) > 1 else drawn.ax_
+    return drawn
+
+
+def _confusions(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
+    several = len(models) > 1
+    made = {
+        name: displays.ConfusionDisplay(
+            e.confusion, name if several else None, level=e.settings.level
+        )
+        for name, e in models.items()
+    }
+    return _panels({name: shown.plot for name, shown in made.items()}, ax, options)
+
+
+def _densities(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
+    several = len(models) > 1
+    draw = displays.DensityDisplay.from_tally
+    made = {
+        name: partial(draw, e.tally, **({"name": name} if several else {}))
+        for name, e in models.items()
+    }
+    return _panels(made, ax, options)
+
+
+def _panels(plots: Mapping[str, Any], ax: Any, options: Mapping[str, Any]) -> Any:
+    """A panel for each model; one alone is drawn where it is asked for."""
+    if len(plots) == 1:
+        return next(iter(plots.values()))(ax=ax, **options)
+    return displays.Overview(plots).plot(ax=ax, **options)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from scorewise.estimate import Estimate, number
-from scorewise.evaluation.document import (
-    FIRST,
-    FIRST_OF_CLASSES,
-    EvaluationDocument,
-    ModelRecord,
-)
+from scorewise.evaluation.document import EvaluationDocument, ModelRecord
 from scorewise.evaluation.groups import group_section
 from scorewise.evaluation.page import (
     MORE,
@@ -26,10 +21,9 @@ from scorewise.evaluation.page import (
     table_of,
 )
 from scorewise.inference.shares import wilson_of
-from scorewise.show.estimates import MeasureRow
 from scorewise.show.page import Column, Page, Section, Table, verdict
-from scorewise.show.sites import pooled_section
 from scorewise.show.words import Compared, Name, percent
+from scorewise.subgroups.pooling import pooled_section
 
 QUESTIONS = {
     "ranking": ("order", "scores"),
@@ -56,6 +50,7 @@ def evaluation_report(doc: EvaluationDocument) -> Page:
         Section(facts=facts, anchor="data"),
         *_summary(doc),
         *(_of_two(doc) if of_two else _of_classes(doc)),
+        *_questions(doc),
         *_slices(doc),
         *(replace(s, anchor="comparison", folded=True) for s in differences(doc)),
         Section(lines=_absent(doc), anchor="missing"),
@@ -66,8 +61,7 @@ def evaluation_report(doc: EvaluationDocument) -> Page:
 
 def _summary(doc: EvaluationDocument) -> Iterator[Section]:
     """The measures of the first screen, and remarks."""
-    table = _some(doc, FIRST_OF_CLASSES if doc.classes else FIRST)
-    if table is not None:
+    if table := _table(doc.first_screen):
         yield Section(table=table, anchor="summary")
     of_curve = [hint for hint in doc.hints if hint.startswith("smAUC ")]
     hints = [hint for hint in doc.hints if hint not in of_curve]
@@ -77,12 +71,11 @@ def _summary(doc: EvaluationDocument) -> Iterator[Section]:
         yield Section(lines=of_curve, anchor="ranking")
 
 
-def _some(doc: EvaluationDocument, only: Collection[str]) -> Table | None:
-    """The table of some measures; none where there are none."""
-    kept = [replace(m, measures=[x for x in m.measures if x.name in only]) for m in doc.models]
-    if not any(m.measures for m in kept):
+def _table(doc: EvaluationDocument) -> Table | None:
+    """The table of its measures; none where there are none."""
+    if not doc.models[0].measures:
         return None
-    table = table_of(replace(doc, models=kept))
+    table = table_of(doc)
     return replace(table, notes=[note for note in table.notes if note != MORE])
 
 
@@ -91,21 +84,18 @@ def _of_two(doc: EvaluationDocument) -> Iterator[Section]:
     yield Section(facts=facts, anchor="scores")
     yield Section(matrices=[matrix(doc.data, model) for model in doc.models], anchor="threshold")
     yield Section("Rates", table=_rates(doc), anchor="threshold")
-    yield from _questions(doc)
 
 
 def _of_classes(doc: EvaluationDocument) -> Iterator[Section]:
     yield from (replace(s, anchor="threshold", narrow=None) for s in confusion_sections(doc))
     yield replace(each_class(doc.classes), anchor="threshold")
-    yield from _questions(doc)
 
 
 def _questions(doc: EvaluationDocument) -> Iterator[Section]:
     """Every measure, under the question that it answers."""
     for anchor, groups in QUESTIONS.items():
-        names = {m.name for model in doc.models for m in model.measures if m.group in groups}
-        table = _some(doc, names)
-        if table is not None:
+        names = {m.name for m in doc.models[0].measures if m.group in groups}
+        if table := _table(doc.with_measures(names)):
             title = f"All measures of {'decisions' if anchor == 'threshold' else anchor}"
             # of one model they have room beside its only figure
             folded = anchor != "probabilities" or len(doc.models) > 1
@@ -120,33 +110,27 @@ def _slices(doc: EvaluationDocument) -> Iterator[Section]:
             yield replace(s, anchor="slices", title=s.title or "Over groups", folded=True)
 
 
-def _measured(models: Sequence[ModelRecord], name: str) -> list[MeasureRow | None]:
-    """A measure of each model, where it has it."""
-    return [next((x for x in m.measures if x.name == name), None) for m in models]
-
-
 def _rates(doc: EvaluationDocument) -> Table:
     """What the decisions come to, model by model; a form that can move follows the threshold."""
-    models = doc.models
-    rows: list[tuple[object, ...]] = []
-    for name, title in RATES.items():
-        of = _measured(models, name)
-        rows.append((title, *(None if x is None else Compared(x, False) for x in of)))
-    rows.append(("Alert rate", *(_alerts(doc, model) for model in models)))
+    by_name = [{m.name: m for m in model.measures} for model in doc.models]
+    rows: list[tuple[object, ...]] = [
+        (title, *(Compared(of[name], False) if name in of else None for of in by_name))
+        for name, title in RATES.items()
+    ]
+    rows.append(("Alert rate", *(_alert_rate(doc, model) for model in doc.models)))
     up, down = doc.data.weight_positives or 0.0, doc.data.weight_negatives or 0.0
     share = up / (up + down) if up + down else math.nan
     # at the prevalence of the data these are the precision and the NPV, without an interval
     for name, title in (("precision", "PPV"), ("npv", "NPV")):
-        of = _measured(models, name)
-        values = (None if x is None or x.value is None else Estimate(x.value) for x in of)
-        cells = (None if e is None else Compared(e, False) for e in values)
+        values = [of[name].value if name in of else None for of in by_name]
+        cells = (None if x is None else Compared(Estimate(x), False) for x in values)
         rows.append((f"{title} at prevalence {number(share)}", *cells))
-    columns = [Column("Rate", "title"), *(Column(Name(m.name), "compared") for m in models)]
+    columns = [Column("Rate", "title"), *(Column(Name(m.name), "compared") for m in doc.models)]
     rates = [*RATES, "alert_rate", "at-prevalence@ppv", "at-prevalence@npv"]
     return Table(columns, rows, rates=rates)
 
 
-def _alerts(doc: EvaluationDocument, model: ModelRecord) -> Compared | None:
+def _alert_rate(doc: EvaluationDocument, model: ModelRecord) -> Compared | None:
     """The share of rows that are called positive."""
     c = model.confusion
     assert not isinstance(c, list)
@@ -167,8 +151,7 @@ def _methods(doc: EvaluationDocument) -> Iterator[Section]:
         facts.append(("Decisions", f"a score at or above {s.threshold:g} is called positive"))
     facts.append(("Differences", "paired: on the same rows, the first model less the second"))
     yield Section(facts=facts, anchor="methods")
-    first = FIRST_OF_CLASSES if doc.classes else FIRST
-    rows = [(m.title, m.meaning) for m in doc.models[0].measures if m.name in first]
+    rows = [(m.title, m.meaning) for m in doc.first_screen.models[0].measures]
     columns = [Column("Measure", "title"), Column("What it says", "text")]
     yield Section("Measures in words", table=Table(columns, rows), anchor="methods", folded=True)
 

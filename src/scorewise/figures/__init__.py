@@ -1,16 +1,62 @@
 """Figures of documents as SVG: pure functions of what a command wrote.
 
-`figures_of` knows which figures a document yields; the modules beside have one function for each.
+`figures_of` knows which figures a document yields; the modules beside have one function for each. Notebooks
+show each figure, and it can be saved as SVG or PNG.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from scorewise.errors import BadInput, plain
+from scorewise.figures import agreement, comparisons, decisions, probabilities, ranking
 from scorewise.show.page import Figure
+from scorewise.writing import write
 
-Made: TypeAlias = Mapping[str, Sequence[Figure | None]]
+Draws: TypeAlias = Callable[[Any], Iterator[Figure]]
+# the figures of the document of each command, by the section of a report that they belong to
+_OF_COMMAND: dict[str, dict[str, tuple[Draws, ...]]] = {
+    "agree": {
+        "agreement": (agreement.coefficients, agreement.pairs),
+        "slices": (comparisons.groups,),
+    },
+    "answers": {
+        "probabilities": (agreement.confidence, agreement.over_tau),
+        "slices": (comparisons.groups,),
+    },
+    "calibrate": {"recalibration": (probabilities.recalibration,)},
+    "calibrate-classes": {"recalibration": (probabilities.recalibration,)},
+    "compare": {"comparison": (comparisons.differences,)},
+    "drift": {"drift": (comparisons.changes, comparisons.windows)},
+    "evaluate": {
+        "scores": (probabilities.densities,),
+        "ranking": (ranking.ranking,),
+        "probabilities": (probabilities.reliability,),
+        "threshold": (decisions.confusion, decisions.threshold_curves, decisions.decision_curve),
+        "slices": (comparisons.groups,),
+        "comparison": (comparisons.differences,),
+    },
+    "evaluate classes": {
+        "ranking": (ranking.ranking,),
+        "threshold": (decisions.confusion,),
+        "slices": (comparisons.classes, comparisons.groups),
+    },
+    "inspect": {"instances": (probabilities.suspects,)},
+    "judge": {
+        "agreement": (agreement.ceilings, agreement.accuracies),
+        "slices": (comparisons.groups,),
+    },
+    "smroc": {"ranking": (ranking.smroc,)},
+    "threshold": {"threshold": (decisions.chosen_cuts,), "slices": (comparisons.promised,)},
+}
+DRAWN = {*_OF_COMMAND, "report"}  # commands whose documents have figures
+ZOOM = 2.0  # px of a PNG for each of the drawing: sharp on paper and on good screens
+XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
+ENDINGS = (".svg", ".png")
 
 
 def figures_of(document: Any) -> dict[str, list[Figure]]:
@@ -22,123 +68,82 @@ def figures_of(document: Any) -> dict[str, list[Figure]]:
     >>> [f.kind for f in found["ranking"]]
     ['roc', 'smroc', 'precision_recall']
     """
-    made = _BY_COMMAND.get(getattr(document, "command", ""))
-    found = made(document) if made else {}
-    drawn = {section: [f for f in figures if f is not None] for section, figures in found.items()}
-    return {section: figures for section, figures in drawn.items() if figures}
-
-
-def _evaluate(doc: Any) -> Made:
-    from scorewise.figures import decisions, ranking, scores, slices
-
-    if doc.classes:
-        return {
-            "ranking": ranking.ranking(doc),
-            "threshold": [decisions.class_confusion(doc)],
-            "slices": [*slices.classes(doc), *_slices(doc)],
+    command = getattr(document, "command", "")
+    if command == "report":
+        by_section: dict[str, list[Figure]] = {}
+        for home, _, other in document.others():
+            by_section.setdefault(home, []).extend(figures_of(other).get(home, ()))
+        # rather than those that the evaluation has of the same
+        return figures_of(document.evaluation) | {
+            at: drawn for at, drawn in by_section.items() if drawn
         }
-    return {
-        "scores": [scores.densities(doc)],
-        "ranking": ranking.ranking(doc),
-        "probabilities": [scores.reliability(doc)],
-        "threshold": [
-            decisions.confusion(doc), decisions.threshold_curves(doc), decisions.decision_curve(doc)
-        ],
-        "slices": _slices(doc),
-        "comparison": [slices.differences(doc)],
-    }  # fmt: skip
+    several = command == "evaluate" and document.classes
+    sections = _OF_COMMAND.get("evaluate classes" if several else command, {})
+    drawings = {
+        home: [f for draw in draws for f in draw(document)] for home, draws in sections.items()
+    }
+    return {home: drawn for home, drawn in drawings.items() if drawn}
 
 
-def _slices(doc: Any) -> list[Figure]:
-    """Groups beside each other, with the measures of all rows where the document has them."""
-    from scorewise.figures.shared import measure
-    from scorewise.figures.slices import groups
+@dataclass(frozen=True)
+class SavedFigure(Figure):
+    """A figure that notebooks show, and that `save` writes.
 
-    owners = getattr(doc, "models", None) or getattr(doc, "confidences", None) or [doc]
+    >>> import scorewise as sw
+    >>> roc = sw.evaluate([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]).figures()["roc"]
+    >>> roc.title, roc.svg()[:25]
+    ('ROC curve', '<svg xmlns="http://www.w3')
+    """
 
-    def overall(i: int, name: str) -> Any:
-        owner = owners[i] if i < len(owners) else None
-        return measure(owner, name) if hasattr(owner, "measures") else None
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
-    return groups(doc.groups, overall, doc)
+    def save(self, path: str | Path) -> None:
+        """Write it as .svg, or as .png where resvg-py is installed (`pip install 'scorewise[figures]'`)."""
+        ending = Path(path).suffix.lower()
+        if ending not in ENDINGS:
+            raise BadInput(f"{plain(path)} has to end in {' or '.join(ENDINGS)}")
+        write(path, XML + self.svg() if ending == ".svg" else png(self.svg()))
 
-
-def _compare(doc: Any) -> Made:
-    from scorewise.figures.slices import differences
-
-    return {"comparison": [differences(doc)]}
-
-
-def _threshold(doc: Any) -> Made:
-    from scorewise.figures.decisions import chosen_cuts
-    from scorewise.figures.slices import promised
-
-    return {"threshold": [chosen_cuts(doc)], "slices": [promised(doc)]}
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.kind}: {self.title}>"
 
 
-def _smroc(doc: Any) -> Made:
-    from scorewise.figures.ranking import smooth
-
-    return {"ranking": [smooth(doc)]}
-
-
-def _inspect(doc: Any) -> Made:
-    from scorewise.figures.changes import suspects
-
-    return {"instances": [suspects(doc)]}
+def has_png() -> bool:
+    """Whether drawings can be made into pixels."""
+    return find_spec("resvg_py") is not None
 
 
-def _drift(doc: Any) -> Made:
-    from scorewise.figures.changes import drift
+def png(svg: str) -> bytes:
+    """A drawing as PNG."""
+    if not has_png():
+        raise BadInput("PNG needs resvg-py: pip install 'scorewise[figures]'; or save as .svg")
+    from resvg_py import svg_to_bytes
 
-    return {"drift": drift(doc)}
-
-
-def _agree(doc: Any) -> Made:
-    from scorewise.figures.agreement import coefficients, pairs
-
-    return {"agreement": [coefficients(doc), pairs(doc)], "slices": _slices(doc)}
+    return bytes(svg_to_bytes(svg_string=svg, zoom=ZOOM))
 
 
-def _judge(doc: Any) -> Made:
-    from scorewise.figures.agreement import judges
-
-    return {"agreement": judges(doc), "slices": _slices(doc)}
-
-
-def _answers(doc: Any) -> Made:
-    from scorewise.figures.agreement import answers
-
-    return {"probabilities": answers(doc), "slices": _slices(doc)}
-
-
-def _calibrate(doc: Any) -> Made:
-    from scorewise.figures.changes import recalibration
-
-    return {"recalibration": recalibration(doc)}
+def saved_figures(document: Any) -> dict[str, SavedFigure]:
+    """The figures of a document by their kind; those of two kinds of axes are one for each."""
+    saved: dict[str, SavedFigure] = {}
+    for f in (f for figures in figures_of(document).values() for f in figures):
+        for name, svg in f.apart.items():
+            free = (name if k == 1 else f"{name}_{k}" for k in range(1, 1000))
+            alone = SavedFigure(f.kind, f.title, f.description, svg, f.table, {name: svg})
+            saved[next(n for n in free if n not in saved)] = alone
+    return saved
 
 
-def _report(doc: Any) -> Made:
-    own: dict[str, list[Figure]] = {}
-    for home, _, other in doc.others():
-        own.setdefault(home, []).extend(figures_of(other).get(home, ()))
-    return figures_of(doc.evaluation) | own  # rather than those that the evaluation has of the same
-
-
-_BY_COMMAND: dict[str, Callable[[Any], Made]] = {
-    "agree": _agree,
-    "answers": _answers,
-    "calibrate": _calibrate,
-    "calibrate-classes": _calibrate,
-    "compare": _compare,
-    "drift": _drift,
-    "evaluate": _evaluate,
-    "inspect": _inspect,
-    "judge": _judge,
-    "report": _report,
-    "smroc": _smroc,
-    "threshold": _threshold,
-}
-DRAWN = frozenset(_BY_COMMAND)  # commands whose documents have figures
-
-__all__ = ["DRAWN", "Figure", "figures_of"]
+def figure_files(document: Any, folder: str) -> dict[str, bytes]:
+    """What to write into a folder: each figure as SVG and, where that can be made, as PNG."""
+    figures = saved_figures(document)
+    if not figures:
+        command = getattr(document, "command", "this")
+        raise BadInput(f"{command} found nothing that could be drawn; leave out the figures")
+    files = {}
+    for name, figure in figures.items():
+        svg = figure.svg()
+        files[str(Path(folder) / f"{name}.svg")] = (XML + svg).encode()
+        if has_png():
+            files[str(Path(folder) / f"{name}.png")] = png(svg)
+    return files

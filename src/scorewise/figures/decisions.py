@@ -2,149 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scorewise.colours import GREY
-from scorewise.figures import shared
-from scorewise.figures.svg import DASHES, INK, Drawing, Key, element, line, look, said
+from scorewise.colours import GREY, colour_of
+from scorewise.figures import layout
+from scorewise.figures.layout import ci_text
+from scorewise.figures.svg import DASHES, INK, Drawing, Key, element, label
 from scorewise.show.page import Figure
-from scorewise.show.words import count, quoted, whole_percent
+from scorewise.show.words import count, percent, whole_percent
 
 MOST_CLASSES = 20
 RATES = ("sensitivity", "specificity", "precision")
+CHOSEN = ("sensitivity", "precision", "alert_rate")
+UP_TO = "threshold: alert from this score on"
+CELL, HEAD = (120.0, 78.0), (92.0, 54.0)  # sizes of a cell of two classes, and of what names it
 
 
-def confusion(doc: Any) -> Figure | None:
+def confusion(doc: Any) -> Iterator[Figure]:
     """Labels against decisions of each model."""
     if doc.classes:
-        return class_confusion(doc)
-    title = f"Decisions at the threshold {doc.settings.threshold:.4g}"
+        yield class_confusion(doc)
+        return
     names = [
-        str(x) if x is not None else w
-        for x, w in ((doc.data.positive, "positive"), (doc.data.negative, "negative"))
+        word if label is None else str(label)
+        for word, label in (("positive", doc.data.positive), ("negative", doc.data.negative))
     ]
-    told = shared.by_model(
+    summary = layout.by_model(
         [m.name for m in doc.models], [_decided(m.confusion) for m in doc.models]
     )
-    text = f"Labels against decisions, with the share of each label. {told}."
-    wide, high, left = 120.0, 78.0, 92.0
-    each = left + 2 * wide + 26
+    text = f"Labels against decisions, with the share of each label. {summary}."
+    (wide, high), (left, top) = CELL, HEAD
+    each, deep = left + 2 * wide + 26, 2 * high + top + 20
 
     def draw() -> Drawing:
         per_row = min(len(doc.models), 2)
         rows = -(-len(doc.models) // per_row)
-        drawing = Drawing("confusion", title, text, each * per_row + 10, rows * (2 * high + 74) + 4)
+        drawing = Drawing(each * per_row + 10, rows * deep + 4)
         for i, m in enumerate(doc.models):
-            x, y = (i % per_row) * each + left + 6, (i // per_row) * (2 * high + 74) + 54
-            c, colour = m.confusion, look(i)["colour"]
+            x, y = (i % per_row) * each + left + 6, (i // per_row) * deep + top
             with drawing.group(data_model=i):
                 if len(doc.models) > 1:
-                    drawing.add(said(x - left, y - 36, m.name, room=each - 20, font_weight="600"))
-                for k, name in enumerate(names):
-                    drawing.add(
-                        said(
-                            x + k * wide + wide / 2,
-                            y - 8,
-                            f"called {name}",
-                            room=wide - 4,
-                            anchor="middle",
-                        )
-                    )
-                    drawing.add(
-                        said(
-                            x - 8,
-                            y + k * high + high / 2 + 4,
-                            f"is {name}",
-                            room=left - 10,
-                            anchor="end",
-                        )
-                    )
-                for row, (pair, total) in enumerate(
-                    (((c.tp, c.fn), c.tp + c.fn), ((c.fp, c.tn), c.fp + c.tn))
-                ):
-                    for col, weight in enumerate(pair):
-                        cell = (("tp", "fn"), ("fp", "tn"))[row][col]
-                        share = weight / total if total else 0.0
-                        drawing.add(
-                            _cell(
-                                x + col * wide,
-                                y + row * high,
-                                wide,
-                                high,
-                                weight,
-                                share,
-                                total,
-                                colour,
-                                cell,
-                                i,
-                            )
-                        )
+                    drawing.add(label(x - left, y - 36, m.name, room=each - 20, font_weight="600"))
+                drawing.add(*_cells(x, y, names, m.confusion, i))
         return drawing
 
-    columns: Any = {"Model": "name", "TP": "count", "FP": "count", "FN": "count", "TN": "count"}
+    heads: Any = [
+        ("Model", "name"),
+        *((cell.upper(), "count") for cell in ("tp", "fp", "fn", "tn")),
+    ]
     rows = [
         (m.name, m.confusion.tp, m.confusion.fp, m.confusion.fn, m.confusion.tn) for m in doc.models
     ]
-    return shared.figure("confusion", title, text, draw, shared.table(columns, [("", rows)]))
+    title = f"Decisions at the threshold {doc.settings.threshold:.4g}"
+    yield layout.figure("confusion", title, text, heads, [("", rows)], draw)
 
 
 def _decided(c: Any) -> str:
     return f"{count(c.tp)} of {count(c.tp + c.fn)} positives found; false alarms: {count(c.fp)}"
 
 
-def _cell(
-    x: float,
-    y: float,
-    wide: float,
-    high: float,
-    weight: float,
-    share: float,
-    total: float,
-    colour: str,
-    cell: str,
-    i: int,
-) -> str:
-    part = whole_percent(share) if total else ""
-    return (
-        element(
-            "rect",
-            x=x + 1,
-            y=y + 1,
-            width=wide - 2,
-            height=high - 2,
-            fill=colour,
-            fill_opacity=f"{0.06 + 0.34 * share:.2f}",
-        )
-        + said(
-            x + wide / 2,
-            y + high / 2 + 2,
-            count(weight),
-            anchor="middle",
-            size=20,
-            data_cell=cell,
-            data_model=i,
-        )
-        + said(
-            x + wide / 2,
-            y + high / 2 + 22,
-            part,
-            anchor="middle",
-            size=12,
-            data_share=cell,
-            data_model=i,
-        )
-    )
+def _cells(x: float, y: float, names: Sequence[str], c: Any, i: int) -> Iterator[str]:
+    """The four cells of a model, from this corner on, under the names of the classes."""
+    wide, high = CELL
+    for k, name in enumerate(names):
+        middle, low = x + (k + 0.5) * wide, y + (k + 0.5) * high
+        yield label(middle, y - 8, f"called {name}", room=wide - 4, anchor="middle")
+        yield label(x - 8, low + 4, f"is {name}", room=HEAD[0] - 10, anchor="end")
+    for row, cells in enumerate((("tp", "fn"), ("fp", "tn"))):
+        weights = [getattr(c, cell) for cell in cells]
+        total = sum(weights)
+        for col, (cell, weight) in enumerate(zip(cells, weights, strict=True)):
+            share = weight / total if total else 0.0
+            left, top = x + col * wide, y + row * high
+            shade = {"fill": colour_of(i), "fill_opacity": f"{0.06 + 0.34 * share:.2f}"}
+            yield element("rect", x=left + 1, y=top + 1, width=wide - 2, height=high - 2, **shade)
+            middle, low = left + wide / 2, top + high / 2
+            anchors: Any = {"anchor": "middle", "data_model": i}
+            yield label(middle, low + 2, count(weight), size=20, data_cell=cell, **anchors)
+            part = whole_percent(share) if total else ""
+            yield label(middle, low + 22, part, size=12, data_share=cell, **anchors)
 
 
-def class_confusion(doc: Any) -> Figure | None:
+def class_confusion(doc: Any) -> Figure:
     """Labels against decisions of several classes, shaded by the share of each label."""
     weights = doc.models[0].confusion
     names = [c.name for c in doc.classes]
     totals = [sum(row) for row in weights]
     order = sorted(sorted(range(len(names)), key=lambda k: -totals[k])[:MOST_CLASSES])
-    few = len(order) < len(names)
-    title = "Decisions, class by class"
     worst = sorted(
         ((weights[a][b], a, b) for a in range(len(names)) for b in range(len(names)) if a != b),
         reverse=True,
@@ -154,76 +99,68 @@ def class_confusion(doc: Any) -> Figure | None:
     )
     if worst and worst[0][0]:
         w, a, b = worst[0]
-        pair = f"{quoted(shared.shortened(names[a]))} is taken for {quoted(shared.shortened(names[b]))}"
+        pair = f"{layout.quoted_name(names[a])} is taken for {layout.quoted_name(names[b])}"
         text += f" Most often {pair}: {count(w)} of {count(totals[a])}."
-    if few:
+    if len(order) < len(names):
         text += f" Shown are the {len(order)} most frequent of {len(names)} classes."
-    shares = [[weights[a][b] / totals[a] if totals[a] else 0.0 for b in order] for a in order]
-    texts = [[count(weights[a][b]) if weights[a][b] else "" for b in order] for a in order]
 
     def draw() -> Drawing:
-        drawing = Drawing("confusion", title, text, 0, 0)
-        return shared.heat_map(
-            drawing, [names[a] for a in order], shares, texts, ("decision", "label")
-        )
+        shares = [[weights[a][b] / totals[a] if totals[a] else 0.0 for b in order] for a in order]
+        texts = [[count(weights[a][b]) if weights[a][b] else "" for b in order] for a in order]
+        return layout.heat_map([names[a] for a in order], shares, texts, ("decision", "label"))
 
-    columns: Any = {"Label": "name", "Taken for": "name", "Weight": "count"}
+    heads: Any = [("Label", "name"), ("Taken for", "name"), ("Weight", "count")]
     rows = [(names[a], names[b], w) for w, a, b in worst[:20] if w]
-    return shared.figure("confusion", title, text, draw, shared.table(columns, [("", rows)]))
+    return layout.figure("confusion", "Decisions, class by class", text, heads, [("", rows)], draw)
 
 
-def threshold_curves(doc: Any) -> Figure | None:
+def threshold_curves(doc: Any) -> Iterator[Figure]:
     """Sensitivity, specificity and precision over the threshold, a panel each."""
     drawn = [
         (i, c) for i, c in enumerate(doc.curves) if len(c.threshold) > 2 and c.tp[-1] and c.fp[-1]
     ]
     if not drawn:
-        return None
-    title = "Rates over thresholds"
-    threshold = doc.settings.threshold
-    told = shared.by_model(
-        [c.model for _, c in drawn],
-        [
-            ", ".join(
-                f"{r} {shared.estimate(shared.measure(doc.models[i], r))}"
-                for r in RATES
-                if shared.measure(doc.models[i], r)
-            )
-            for i, _ in drawn
-        ],
+        return
+    threshold, titles = doc.settings.threshold, _titles(RATES)
+    summary = layout.by_model(
+        [c.model for _, c in drawn], [_measured(doc.models[i]) for i, _ in drawn]
     )
-    text = f"Sensitivity, specificity and precision, as the threshold moves. At {threshold:.4g}: {told}."
-    keys = shared.model_keys(drawn)
-    keys = (keys if len(drawn) > 1 else []) + [shared.threshold_key(threshold)]
-    unit = all(0 <= t <= 1 for _, c in drawn for t in c.threshold[1:])
-    ends = (
-        (0.0, 1.0)
-        if unit
-        else (min(c.threshold[-1] for _, c in drawn), max(c.threshold[1] for _, c in drawn))
-    )
+    text = f"Sensitivity, specificity and precision, as the threshold moves. At {threshold:.4g}: {summary}."
+    keys = layout.model_keys([(i, c.model) for i, c in drawn]) if len(drawn) > 1 else []
+    keys.append(layout.threshold_key(threshold))
+    ends = _ends([t for _, c in drawn for t in c.threshold[1:]])
 
     def draw() -> Drawing:
-        drawing, made = shared.panels(
-            "threshold_curves", title, text, keys, [r.capitalize() for r in RATES], ends,
-            [(0.0, 1.0)] * 3, "threshold: alert from this score on", "", high=100.0,
-        )  # fmt: skip
-        for rate, axes in zip(RATES, made, strict=True):
-            for i, c in drawn:
-                colour, dash = look(i).values()
-                with drawing.group(data_model=i):
-                    drawing.add(axes.line(c.threshold[1:], _rates(c)[rate][1:], colour, dash=dash))
-            drawing.add(axes.upright(threshold, data_threshold=""))
+        drawing, axes_of = layout.panels(
+            keys, titles, ends, [(0.0, 1.0)] * 3, (UP_TO, ""), high=100.0
+        )
+        for rate, axes in zip(RATES, axes_of, strict=True):
+            for c, of in drawing.each_model(drawn):
+                drawing.add(axes.line(c.threshold[1:], _rates(c)[rate][1:], **of))
+            drawing.add(axes.vertical_line(threshold, data_threshold=""))
         return drawing
 
-    columns: Any = {
-        "Threshold": "number",
-        **dict.fromkeys([r.capitalize() for r in RATES], "number"),
-    }
     blocks = [
         (c.model, [*zip(c.threshold, *(_rates(c)[r] for r in RATES), strict=True)][1:])
         for _, c in drawn
     ]
-    return shared.figure("threshold_curves", title, text, draw, shared.table(columns, blocks))
+    heads = ["Threshold", *titles]
+    yield layout.figure("threshold_curves", "Rates over thresholds", text, heads, blocks, draw)
+
+
+def _titles(names: Sequence[str]) -> list[str]:
+    return [name.replace("_", " ").capitalize() for name in names]
+
+
+def _ends(thresholds: Sequence[float]) -> tuple[float, float]:
+    """Those of an axis of thresholds: from 0 to 1 where all lie there."""
+    low, high = min(thresholds), max(thresholds)
+    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+
+
+def _measured(model: Any) -> str:
+    measures = ((rate, layout.defined_measure(model, rate)) for rate in RATES)
+    return ", ".join(f"{rate} {ci_text(m)}" for rate, m in measures if m)
 
 
 def _rates(c: Any) -> dict[str, list[float | None]]:
@@ -237,58 +174,49 @@ def _rates(c: Any) -> dict[str, list[float | None]]:
     }
 
 
-def decision_curve(doc: Any) -> Figure | None:
+def decision_curve(doc: Any) -> Iterator[Figure]:
     """Net benefit over the threshold probability, beside alerting on everybody and on nobody."""
     drawn = [(i, c) for i, c in enumerate(doc.curves) if c.benefit is not None]
     if not drawn:
-        return None
-    title, first, banded = "Decision curve", drawn[0][1].benefit, len(drawn) <= shared.BANDED
-    bands = f" Bands: {shared.level(doc.settings.level)} intervals." if banded else ""
+        return
+    first, banded = drawn[0][1].benefit, len(drawn) <= layout.MAX_BANDED
+    bands = f" Bands: {percent(doc.settings.level)} intervals." if banded else ""
     text = (
         "Net benefit: true alerts a row, less false ones at the exchange rate that the threshold "
         f"implies.{bands} {_useful(drawn)}"
     )
-    keys = shared.model_keys(drawn)
-    keys += [
+    keys = [
+        *layout.model_keys([(i, c.model) for i, c in drawn]),
         Key("alert on everybody", colour=GREY, dash=DASHES[1]),
-        Key("on nobody", colour=GREY, dash=DASHES[2]),
-        shared.threshold_key(doc.settings.threshold),
+        layout.reference_key("on nobody"),
+        layout.threshold_key(doc.settings.threshold),
     ]
     best = max(0.01, *(max(c.benefit.value) for _, c in drawn), max(first.treat_all))
-    ends = (-0.15 * best, 1.12 * best)
+    titles = ("threshold probability", "net benefit")
 
     def draw() -> Drawing:
-        drawing, (axes,) = shared.panels(
-            "decision_curve", title, text, keys, [""], (0.0, 1.0), [ends], "threshold probability",
-            "net benefit", high=260.0,
-        )  # fmt: skip
+        ends = (-0.15 * best, 1.12 * best)
+        drawing, (axes,) = layout.panels(keys, [""], (0.0, 1.0), [ends], titles, high=260.0)
         drawing.add(axes.line(first.threshold, first.treat_all, GREY, dash=DASHES[1], width=1.5))
-        drawing.add(shared.grey_line(axes, (0, 1), (0, 0)))
-        for i, c in drawn:
-            b, (colour, dash) = c.benefit, look(i).values()
-            with drawing.group(data_model=i):
-                if banded:
-                    drawing.add(axes.band(b.threshold, b.low, b.high, colour, opacity=0.13))
-                drawing.add(axes.line(b.threshold, b.value, colour, dash=dash))
-        drawing.add(axes.upright(doc.settings.threshold, data_threshold=""))
+        drawing.add(layout.reference_line(axes, (0, 1), (0, 0)))
+        for c, of in drawing.each_model(drawn):
+            b = c.benefit
+            if banded:
+                drawing.add(axes.band(b.threshold, b.low, b.high, of["colour"], opacity=0.13))
+            drawing.add(axes.line(b.threshold, b.value, **of))
+        drawing.add(axes.vertical_line(doc.settings.threshold, data_threshold=""))
         return drawing
 
-    columns: Any = {
-        "Threshold probability": "number",
-        "Net benefit": "number",
-        "From": "number",
-        "To": "number",
-        "Everybody": "number",
-    }
+    heads = ["Threshold probability", "Net benefit", "From", "To", "Everybody"]
     names = ("threshold", "value", "low", "high", "treat_all")
-    blocks = [(c.model, shared.rows_of(c.benefit, *names)) for _, c in drawn]
-    return shared.figure("decision_curve", title, text, draw, shared.table(columns, blocks))
+    blocks = [(c.model, layout.columns_as_rows(c.benefit, *names)) for _, c in drawn]
+    yield layout.figure("decision_curve", "Decision curve", text, heads, blocks, draw)
 
 
 def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
     """Between which thresholds each model is shown to be worth more than everybody and nobody."""
-    told = []
-    for _, c in drawn[: shared.NAMED]:
+    sentences = []
+    for _, c in drawn[: layout.MAX_NAMED]:
         b = c.benefit
         runs: list[list[float]] = [[]]
         for t, low, everybody in zip(b.threshold, b.low, b.treat_all, strict=True):
@@ -297,64 +225,45 @@ def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
             elif runs[-1]:
                 runs.append([])
         run = max(runs, key=len)
-        name = f"{quoted(shared.shortened(c.model))} is" if len(drawn) > 1 else "The scores are"
+        name = f"{layout.quoted_name(c.model)} is" if len(drawn) > 1 else "The scores are"
         where = f" from {run[0]:g} to {run[-1]:g}" if run else ""
-        told.append(f"{name}{'' if run else ' not'} shown to be worth more than either{where}")
-    return "; ".join(told) + "."
+        sentences.append(f"{name}{'' if run else ' not'} shown to be worth more than either{where}")
+    return "; ".join(sentences) + "."
 
 
-CHOSEN = ("sensitivity", "precision", "alert_rate")
-
-
-def chosen_cuts(doc: Any) -> Figure | None:
+def chosen_cuts(doc: Any) -> Iterator[Figure]:
     """Sensitivity, precision and alert rate over thresholds, with the cuts that were chosen."""
     points = doc.points
     x = [t for t in points.threshold if t is not None]
     if len(x) < 2:
-        return None
-    title = "Rates over thresholds, and the cuts chosen"
-    told = "; ".join(
-        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {shared.estimate(c.sensitivity)}, precision "
-        f"{shared.estimate(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
+        return
+    summary = "; ".join(
+        f"{c.name} cut {c.cut.threshold:.4g}: sensitivity {ci_text(c.sensitivity)}, precision "
+        f"{ci_text(c.precision)}, alerts on {whole_percent(c.alert_rate.value or 0.0)} of rows"
         for c in doc.cuts
     )
-    text = f"Bands: {shared.level(doc.settings.level)} intervals, pointwise. {told[:1].upper()}{told[1:]}."
+    text = f"Bands: {percent(doc.settings.level)} intervals, pointwise. {summary[:1].upper()}{summary[1:]}."
     dashes = {"guaranteed": "", "plain": "5 3"}
-    keys = [
-        Key(f"{c.name} cut", f"{c.cut.threshold:.4g}", INK, dashes.get(c.name, "2 2.4"))
-        for c in doc.cuts
-    ]
-    cuts = [(c.cut.threshold, dashes.get(c.name, "2 2.4")) for c in doc.cuts]
+    cuts = [(f"{c.name} cut", c.cut.threshold, dashes.get(c.name, DASHES[2])) for c in doc.cuts]
     if doc.reject is not None:
-        both = (("clear below", doc.reject.low), ("alert from", doc.reject.high))
-        keys += [Key(word, f"{at:.4g}", INK, "2 2.4") for word, at in both]
-        cuts += [(at, "2 2.4") for _, at in both]
-    unit = min(x) >= 0 and max(x) <= 1
-    ends = (0.0, 1.0) if unit else (min(x), max(x))
+        ends = (("clear below", doc.reject.low), ("alert from", doc.reject.high))
+        cuts += [(word, at, DASHES[2]) for word, at in ends]
+    keys = [Key(word, f"{at:.4g}", INK, dash) for word, at, dash in cuts]
+    titles = _titles(CHOSEN)
 
     def draw() -> Drawing:
-        names = [s.replace("_", " ").capitalize() for s in CHOSEN]
-        drawing, made = shared.panels(
-            "chosen_cuts", title, text, keys, names, ends, [(0.0, 1.0)] * 3,
-            "threshold: alert from this score on", "", high=100.0,
-        )  # fmt: skip
-        for i, (name, axes) in enumerate(zip(CHOSEN, made, strict=True)):
-            colour = look(i)["colour"]
-            y = getattr(points, name)
+        drawing, axes_of = layout.panels(
+            keys, titles, _ends(x), [(0.0, 1.0)] * 3, (UP_TO, ""), high=100.0
+        )
+        for i, (name, axes) in enumerate(zip(CHOSEN, axes_of, strict=True)):
+            colour = colour_of(i)
             if name != "alert_rate":
                 low, high = getattr(points, f"{name}_low"), getattr(points, f"{name}_high")
                 drawing.add(axes.band(points.threshold, low, high, colour))
-            drawing.add(axes.line(points.threshold, y, colour))
-            for cut, dash in cuts:
-                if axes.x.holds(cut):
-                    at = axes.x.place(cut)
-                    ends_ = [(at, axes.y.range[0]), (at, axes.y.range[1])]
-                    drawing.add(line(ends_, INK, dash=dash, width=1.5, class_="sw-line"))
+            drawing.add(axes.line(points.threshold, getattr(points, name), colour))
+            drawing.add(*(axes.vertical_line(at, dash=dash) for _, at, dash in cuts))
         return drawing
 
-    columns: Any = {
-        "Threshold": "number",
-        **{s.replace("_", " ").capitalize(): "number" for s in CHOSEN},
-    }
-    rows = [*zip(points.threshold, *(getattr(points, s) for s in CHOSEN), strict=True)]
-    return shared.figure("chosen_cuts", title, text, draw, shared.table(columns, [("", rows)]))
+    rows = layout.columns_as_rows(points, "threshold", *CHOSEN)
+    title, heads = "Rates over thresholds, and the cuts chosen", ["Threshold", *titles]
+    yield layout.figure("chosen_cuts", title, text, heads, [("", rows)], draw)

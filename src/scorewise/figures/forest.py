@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scorewise.colours import GREY
+from scorewise.figures.layout import WIDE, ci_text, figure
 from scorewise.figures.scale import Scale, step, tick_texts
-from scorewise.figures.shared import WIDE, figure, table
 from scorewise.figures.svg import (
     DASHES,
     FAINT,
@@ -18,17 +18,15 @@ from scorewise.figures.svg import (
     Drawing,
     Key,
     element,
+    label,
     legend,
     line,
-    look,
-    said,
     width,
 )
-from scorewise.show.page import Figure, Table
-from scorewise.show.words import interval, value
+from scorewise.show.page import Figure, Heads
 
-ROW, DODGE = 28.0, 16.0
-MOST = 30  # rows; more are a table
+ROW_HEIGHT, DODGE = 28.0, 16.0
+MAX_ROWS = 30  # rows; more are a table
 
 
 @dataclass
@@ -48,8 +46,15 @@ class Mark:
     def __post_init__(self) -> None:
         """What has no value has none, however that is written."""
         for end in ("value", "low", "high"):
-            if (given := getattr(self, end)) is not None and math.isnan(given):
+            if (x := getattr(self, end)) is not None and math.isnan(x):
                 setattr(self, end, None)
+
+    @classmethod
+    def of(cls, e: Any, colour: str = INK, filled: bool = True, model: int | None = None) -> Mark:
+        """The mark of an estimate, if there is one."""
+        if e is None:
+            return cls(None)
+        return cls(e.value, e.low, e.high, colour, filled, model, e.why, getattr(e, "caution", ""))
 
     @property
     def text(self) -> str:
@@ -58,7 +63,7 @@ class Mark:
             return self.label
         if self.value is None:
             return self.why or "—"
-        return f"{value(self)} {interval(self)}".rstrip()
+        return ci_text(self)
 
 
 @dataclass
@@ -73,7 +78,7 @@ class Row:
 
 
 @dataclass
-class Upright:
+class ReferenceLine:
     """A value to compare with: a dashed line, with what it is."""
 
     value: float
@@ -88,14 +93,13 @@ class Forest:
 
     rows: Sequence[Row]
     x_title: str
-    lines: Sequence[Upright] = ()
+    lines: Sequence[ReferenceLine] = ()
     bounds: tuple[float | None, float | None] = (None, None)
     bands: Sequence[tuple[float, float, str]] = ()  # shaded parts of the axis, with their words
     keys: Sequence[Key] = ()
     note: str = ""
-    attributes: dict[str, Any] = field(default_factory=dict)
 
-    def draw(self, kind: str, title: str, description: str) -> Drawing:
+    def draw(self) -> Drawing:
         """The drawing."""
         names = min(max((width(r.name) for r in self.rows), default=0) + 20, 200.0)
         words = max((width(r.words, 12) for r in self.rows), default=0.0)
@@ -105,19 +109,12 @@ class Forest:
         wide = right + 28 + values
         keyed, top = legend(self.keys, 16, 0, wide - 16) if self.keys else ("", 0.0)
         top += 10 + (20 if self.bands or any(up.word for up in self.lines) else 0)
-        highs = [ROW + DODGE * (max(len(r.marks), 1) - 1) for r in self.rows]
+        highs = [ROW_HEIGHT + DODGE * (max(len(r.marks), 1) - 1) for r in self.rows]
         foot = top + sum(highs)
         x = Scale("linear", self._ends(), (left, right))
-        drawing = Drawing(
-            kind,
-            title,
-            description,
-            wide,
-            foot + 50 + (20 if self.note else 0),
-            dict(self.attributes),
-        )
+        drawing = Drawing(wide, foot + 50 + (20 if self.note else 0), {"data_x": str(x)})
         drawing.add(keyed)
-        self._behind(drawing, x, top, foot)
+        self._background(drawing, x, top, foot)
         at, said_last = top, ""
         for row, high in zip(self.rows, highs, strict=True):
             # one name of several rows is said once
@@ -126,48 +123,36 @@ class Forest:
             at, said_last = at + high, row.name
         half = width(self.x_title, 14) / 2 + 8
         middle = max(min((left + right) / 2, wide - half), half)
-        drawing.add(said(middle, foot + 40, self.x_title, anchor="middle", size=14))
+        drawing.add(label(middle, foot + 40, self.x_title, anchor="middle", size=14))
         if self.note:
-            drawing.add(said(14, foot + 62, self.note, room=wide - 20, size=12, ink=QUIET))
-        drawing.attributes = {**self.attributes, "data_x": str(x)}
+            drawing.add(label(14, foot + 62, self.note, room=wide - 20, size=12, ink=QUIET))
         return drawing
 
     def _ends(self) -> tuple[float, float]:
         """An axis that holds all values, and intervals as far as they do not dwarf the rest."""
-        marks = [m for r in self.rows for m in r.marks if m.value is not None]
-        values = [m.value for m in marks if m.value is not None] + [up.value for up in self.lines]
+        marks = [(m, m.value) for r in self.rows for m in r.marks if m.value is not None]
+        values = [x for _, x in marks] + [up.value for up in self.lines]
         if not values:
             return (0.0, 1.0)
-        spread = [
-            abs(e - m.value)
-            for m in marks
-            for e in (m.low, m.high)
-            if e is not None and m.value is not None
-        ]
-        reach = max(
-            max(values) - min(values),
-            2.5 * sorted(spread)[len(spread) // 2] if spread else 0.0,
-            1e-9,
-        )
-        lows = [max(m.low, min(values) - reach) for m in marks if m.low is not None] + values
-        highs = [min(m.high, max(values) + reach) for m in marks if m.high is not None] + values
-        low, high = min(lows), max(highs)
-        for start, end, _ in self.bands:
-            low, high = (
-                min(low, start) if start > -math.inf else low,
-                max(high, end) if end < math.inf else high,
-            )
+        spread = sorted(abs(e - x) for m, x in marks for e in (m.low, m.high) if e is not None)
+        usual = 2.5 * spread[len(spread) // 2] if spread else 0.0
+        least, most = min(values), max(values)
+        reach = max(most - least, usual, 1e-9)
+        ends = [x for start, end, _ in self.bands for x in (start, end) if math.isfinite(x)]
+        lows = (max(m.low, least - reach) for m, _ in marks if m.low is not None)
+        highs = (min(m.high, most + reach) for m, _ in marks if m.high is not None)
+        low, high = min([least, *lows, *ends]), max([most, *highs, *ends])
         if not high > low:
             low, high = low - 0.5, high + 0.5
         by = step((high - low) / 5)
         low, high = math.floor(low / by + 1e-9) * by, math.ceil(high / by - 1e-9) * by
-        least, most = self.bounds
+        first, last = self.bounds
         return (
-            low if least is None else max(low, least),
-            high if most is None else min(high, most),
+            low if first is None else max(low, first),
+            high if last is None else min(high, last),
         )
 
-    def _behind(self, drawing: Drawing, x: Scale, top: float, foot: float) -> None:
+    def _background(self, drawing: Drawing, x: Scale, top: float, foot: float) -> None:
         for k, (start, end, word) in enumerate(self.bands):
             a, b = x.inside(start), x.inside(end)
             if b - a < 1:
@@ -175,12 +160,12 @@ class Forest:
             shade = {"fill": GREY, "fill_opacity": "0.14" if k % 2 else "0.05"}
             drawing.add(element("rect", x=a, y=top, width=b - a, height=foot - top, **shade))
             if width(word, 10) < b - a + 6:
-                drawing.add(said((a + b) / 2, top - 6, word, anchor="middle", size=10, ink=QUIET))
-        ticks = _roomy(x)
+                drawing.add(label((a + b) / 2, top - 6, word, anchor="middle", size=10, ink=QUIET))
+        ticks = _spaced_ticks(x)
         ups = "".join(f"M{x.place(t):.1f} {top:.1f}V{foot:.1f}" for t in ticks)
         drawing.add(element("path", d=ups, stroke=FAINT, class_="sw-faint"))
         for t, text in zip(ticks, tick_texts(ticks), strict=True):
-            drawing.add(said(x.place(t), foot + 18, text, anchor="middle"))
+            drawing.add(label(x.place(t), foot + 18, text, anchor="middle"))
         for up in self.lines:
             if not x.holds(up.value):
                 continue
@@ -191,7 +176,7 @@ class Forest:
                     line([(at, top), (at, foot)], up.colour, dash=DASHES[1], width=1.2, **look_)
                 )
             if up.word and not self.bands:
-                drawing.add(said(at, top - 6, up.word, anchor="middle", size=12, ink=QUIET))
+                drawing.add(label(at, top - 6, up.word, anchor="middle", size=12, ink=QUIET))
 
     def _row(
         self,
@@ -207,17 +192,17 @@ class Forest:
         ink = QUIET if row.quiet else INK
         with drawing.group(data_group=row.group):
             if row.name:
-                drawing.add(said(14, middle + 4.5, row.name, room=names - 16, ink=ink))
+                drawing.add(label(14, middle + 4.5, row.name, room=names - 16, ink=ink))
             if row.words:
                 drawing.add(
-                    said(left - 14, middle + 4, row.words, anchor="end", size=12, ink=QUIET)
+                    label(left - 14, middle + 4, row.words, anchor="end", size=12, ink=QUIET)
                 )
             for k, mark in enumerate(row.marks):
                 y = middle + (k - (len(row.marks) - 1) / 2) * DODGE
                 colour = GREY if row.quiet else mark.colour
                 with drawing.group(data_model=mark.model):
                     drawing.add(self._mark(x, mark, y, colour))
-                    drawing.add(said(drawing.wide - 14, y + 4.5, mark.text, anchor="end", ink=ink))
+                    drawing.add(label(drawing.wide - 14, y + 4.5, mark.text, anchor="end", ink=ink))
 
     def _mark(self, x: Scale, mark: Mark, y: float, colour: str) -> str:
         if mark.value is None:
@@ -239,7 +224,7 @@ class Forest:
         return whiskers + element("circle", **point, stroke=colour, stroke_width=2)
 
 
-def _roomy(x: Scale) -> list[float]:
+def _spaced_ticks(x: Scale) -> list[float]:
     """Ticks whose words stand apart."""
     return next(
         (
@@ -253,21 +238,17 @@ def _roomy(x: Scale) -> list[float]:
 
 
 def forest_figure(
-    kind: str, title: str, description: str, forest: Forest, data: Table | None = None
+    kind: str,
+    title: str,
+    description: str,
+    forest: Forest,
+    heads: Heads = (("", "name"), ("Value", "text")),
+    data: Sequence[Sequence[Any]] = (),
 ) -> Figure:
-    """The figure of a forest plot; its table has the rows as they are."""
-    columns: Any = {"": "name", "Value": "text"}
-    several = any(len(r.marks) > 1 for r in forest.rows)
-    rows = [
-        (f"{r.name}, {k + 1}" if several and len(r.marks) > 1 else r.name, m.text)
+    """The figure of a forest plot; its table has the rows as they are, unless there are other data."""
+    rows = data or [
+        (f"{r.name}, {k + 1}" if len(r.marks) > 1 else r.name, m.text)
         for r in forest.rows
         for k, m in enumerate(r.marks)
     ]
-    made = data or table(columns, [("", rows)])
-    return figure(kind, title, description, lambda: forest.draw(kind, title, description), made)
-
-
-def model_legend(names: Sequence[str]) -> list[Key]:
-    """Marks of models, where there are several."""
-    marks = [Key(name, **look(i), shape="mark", model=i) for i, name in enumerate(names)]
-    return marks if len(names) > 1 else []
+    return figure(kind, title, description, heads, [("", rows)], forest.draw)

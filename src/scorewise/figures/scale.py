@@ -84,25 +84,18 @@ def ticks(low: float, high: float, many: int = 5, kind: Kind = "linear") -> list
     return [_rounded(i * by) + 0.0 for i in range(first, last + 1)]
 
 
-def tick_text(x: float, by: float) -> str:
-    """A tick in digits: as many decimals as the step between ticks needs.
-
-    >>> tick_text(0.4, 0.2), tick_text(12000, 2000), tick_text(-0.25, 0.05)
-    ('0.4', '12,000', '-0.25')
-    """
-    decimals = max(0, -math.floor(math.log10(by) + 1e-9))
-    return f"{x + 0.0:,.{decimals}f}"
-
-
 def tick_texts(values: Sequence[float], kind: Kind = "linear") -> list[str]:
-    """The ticks of an axis in digits; those of a logit axis each with its own.
+    """The ticks of an axis with as many decimals as their step needs; of a logit axis each with its own.
 
     >>> tick_texts([0.0, 0.5, 1.0]), tick_texts([0.01, 0.1], "logit"), tick_texts([7.0])
     (['0.0', '0.5', '1.0'], ['0.01', '0.1'], ['7'])
+    >>> tick_texts([10000, 12000]), tick_texts([-0.25, -0.2])
+    (['10,000', '12,000'], ['-0.25', '-0.20'])
     """
     if kind == "logit" or len(values) < 2:
         return [f"{x:g}" for x in values]
-    return [tick_text(x, values[1] - values[0]) for x in values]
+    decimals = max(0, -math.floor(math.log10(values[1] - values[0]) + 1e-9))
+    return [f"{x + 0.0:,.{decimals}f}" for x in values]  # + 0.0 folds -0.0 into 0.0
 
 
 def _rounded(x: float) -> float:

@@ -23,7 +23,7 @@ INK, FAINT, PAPER, QUIET = "#222222", "#E4E4E4", "#FFFFFF", "#595959"
 FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 SIZE = 13  # of words, in px
 DASHES = ("", "7 3", "2 2.4", "9 3 2 3", "14 4")
-TITLE_MOST = 300  # characters of a cut word that are kept where a pointer rests on it
+MAX_TITLE = 300  # characters of a cut word that are kept where a pointer rests on it
 Points: TypeAlias = Iterable[tuple[float, float]]
 _REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML
 
@@ -37,10 +37,10 @@ def escaped(word: object) -> str:
     return escape(_REFUSED.sub("\ufffd", str(word)), quote=True)
 
 
-def written(x: Any) -> str:
+def attribute(x: Any) -> str:
     """The value of an attribute: numbers to a tenth of a px.
 
-    >>> written(3.14159), written(2.0), written("a<b")
+    >>> attribute(3.14159), attribute(2.0), attribute("a<b")
     ('3.1', '2', 'a&lt;b')
     """
     if isinstance(x, float):
@@ -55,7 +55,7 @@ def element(tag: str, content: str = "", /, **attributes: Any) -> str:
     '<line x1="1.2" stroke-width="2"/>'
     """
     named = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{written(x)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{attribute(x)}"'
         for name, x in attributes.items()
         if x is not None
     )
@@ -110,7 +110,7 @@ def _upto(letters: str, room: float, size: float) -> str:
     return letters[:400]
 
 
-def said(
+def label(
     x: float,
     y: float,
     text: str,
@@ -125,12 +125,16 @@ def said(
     one_line = " ".join(text.split()) if any(c in text for c in "\n\r\t") else text
     heavy = 1.1 if "font_weight" in more else 1.0
     short = one_line if room is None else fitted(one_line, room / heavy, size)
-    whole = element("title", escaped(text[:TITLE_MOST])) if short != one_line else ""
+    full = element("title", escaped(text[:MAX_TITLE])) if short != one_line else ""
     look = {"font_size": None if size == SIZE else size, "text_anchor": anchor}
     faded = {"class_": "sw-quiet", "fill": ink} if ink == QUIET else {}
-    if ink not in (INK, QUIET):
-        faded = {"fill": ink, "class_": "sw-own"}
-    return element("text", whole + escaped(short), x=float(x), y=float(y), **look, **faded, **more)
+    return element("text", full + escaped(short), x=float(x), y=float(y), **look, **faded, **more)
+
+
+def vertical_label(x: float, middle: float, title: str) -> str:
+    """A title that is read upwards."""
+    turned = f"rotate(-90 {x:g} {middle:.0f})"
+    return label(x, middle, title, anchor="middle", size=14, transform=turned)
 
 
 # Lines and areas
@@ -142,11 +146,13 @@ def path(points: Points, closed: bool = False) -> str:
     >>> path([(0, 0), (1, 1), (2, 2), (3, 0)])
     'M0 0l2 2l1-2'
     """
-    kept = _simple([(round(x, 1), round(y, 1)) for x, y in points], 0.5 if closed else 0.2)
-    if not kept:
+    points_kept = _simplified(
+        [(round(x, 1), round(y, 1)) for x, y in points], 0.5 if closed else 0.2
+    )
+    if not points_kept:
         return ""
-    parts = [f"M{_short(kept[0][0])} {_short(kept[0][1])}"]
-    for (ax, ay), (bx, by) in pairwise(kept):
+    parts = [f"M{_short(points_kept[0][0])} {_short(points_kept[0][1])}"]
+    for (ax, ay), (bx, by) in pairwise(points_kept):
         dx, dy = _short(bx - ax), _short(by - ay)
         parts.append(
             f"v{dy}"
@@ -163,7 +169,7 @@ def _short(x: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _simple(points: list[tuple[float, float]], within: float) -> list[tuple[float, float]]:
+def _simplified(points: list[tuple[float, float]], within: float) -> list[tuple[float, float]]:
     """Fewer points, from whose line no other is farther (Douglas and Peucker 1973)."""
     if len(points) < 3:
         return points
@@ -224,7 +230,13 @@ def area(points: Points, colour: str, *, opacity: float = 0.16, **more: Any) -> 
     return element("path", d=path(points, closed=True), fill=colour, fill_opacity=opacity, **more)
 
 
-def look(i: int) -> dict[str, Any]:
+def axis_line(left: float, right: float, foot: float) -> str:
+    """The line that a panel stands on."""
+    d = f"M{_short(left)} {_short(foot)}H{_short(right)}"
+    return element("path", d=d, stroke=QUIET, class_="sw-axis")
+
+
+def model_style(i: int) -> dict[str, Any]:
     """Colour and dash of the i-th model."""
     return {"colour": COLOURS[i % len(COLOURS)], "dash": DASHES[i % len(DASHES)]}
 
@@ -247,79 +259,53 @@ class Axes:
     def line(self, xs: Any, ys: Any, colour: str, **more: Any) -> str:
         """A line through values, which leaves the panel where they do."""
         low, high = sorted(self.y.domain) if self.y.kind == "linear" else (-math.inf, math.inf)
-        known = [(a, b) for a, b in zip(xs, ys, strict=True) if a is not None and b is not None]
+        defined = [(a, b) for a, b in zip(xs, ys, strict=True) if a is not None and b is not None]
         parts = [
             path((self.x.inside(a), self.y.place(b)) for a, b in run)
-            for run in _runs(known, low, high)
+            for run in _runs(defined, low, high)
         ]
         return stroke("".join(parts), colour, **more)
 
-    def upright(self, x: float | None, **more: Any) -> str:
+    def vertical_line(self, x: float, *, dash: str = "5 3", **more: Any) -> str:
         """A dashed line upwards at a value, hidden where it is not on the axis."""
-        at = 0.0 if x is None else self.x.inside(x)
-        hidden = None if x is not None and self.x.holds(x) else "none"
+        at, hidden = self.x.inside(x), None if self.x.holds(x) else "none"
         ends = {"x1": at, "x2": at, "y1": float(self.y.range[0]), "y2": float(self.y.range[1])}
-        look = {"stroke": INK, "stroke_width": 1.5, "stroke_dasharray": "5 3", "class_": "sw-line"}
-        return element("line", **ends, **look, display=hidden, **more)
+        look = {"stroke": INK, "stroke_width": 1.5, "stroke_dasharray": dash or None}
+        return element("line", **ends, **look, class_="sw-line", display=hidden, **more)
 
     def band(self, xs: Sequence[float], low: Any, high: Any, colour: str, **more: Any) -> str:
         """The area between two lines."""
         return area([*self.points(xs, high), *reversed([*self.points(xs, low)])], colour, **more)
-
-    def grid(self, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> str:
-        """A light grid, as one path."""
-        (left, right), (foot, top) = self.x.range, self.y.range
-        ups = "".join(f"M{_short(self.x.place(t))} {_short(top)}V{_short(foot)}" for t in x_ticks)
-        overs = "".join(
-            f"M{_short(left)} {_short(self.y.place(t))}H{_short(right)}" for t in y_ticks
-        )
-        return (
-            element("path", d=ups + overs, stroke=FAINT, class_="sw-faint") if ups + overs else ""
-        )
 
     def frame(
         self,
         x_title: str = "",
         y_title: str = "",
         *,
-        x_ticks: Sequence[float] | None = None,
-        y_ticks: Sequence[float] | None = None,
-        x_texts: Sequence[str] | None = None,
-        y_texts: Sequence[str] | None = None,
         across: bool = True,
+        up: bool = True,
         many: tuple[int, int] = (5, 5),
     ) -> str:
-        """Grid, ticks with their numbers, and titles; `across` writes those of x."""
+        """Grid, ticks with their numbers, and titles; `across` writes those of x, `up` has those of y."""
         (left, right), (foot, top) = self.x.range, self.y.range
-        xs = self.x.ticks(many[0]) if x_ticks is None else x_ticks
-        ys = self.y.ticks(many[1]) if y_ticks is None else y_ticks
-        words = [self.grid(xs, ys)]
+        xs, ys = self.x.ticks(many[0]), self.y.ticks(many[1]) if up else []
+        ups = "".join(f"M{_short(self.x.place(t))} {_short(top)}V{_short(foot)}" for t in xs)
+        overs = "".join(f"M{_short(left)} {_short(self.y.place(t))}H{_short(right)}" for t in ys)
+        words = [element("path", d=ups + overs, stroke=FAINT, class_="sw-faint")]
         if across:
-            named = tick_texts(xs, self.x.kind) if x_texts is None else x_texts
             words += [
-                said(self.x.place(t), foot + 18, text, anchor="middle")
-                for t, text in zip(xs, named, strict=True)
+                label(self.x.place(t), foot + 18, text, anchor="middle")
+                for t, text in zip(xs, tick_texts(xs, self.x.kind), strict=True)
             ]
-        named = tick_texts(ys, self.y.kind) if y_texts is None else y_texts
         words += [
-            said(left - 8, self.y.place(t) + 4.5, text, anchor="end")
-            for t, text in zip(ys, named, strict=True)
+            label(left - 8, self.y.place(t) + 4.5, text, anchor="end")
+            for t, text in zip(ys, tick_texts(ys, self.y.kind), strict=True)
         ]
-        words.append(
-            element(
-                "path",
-                d=f"M{_short(left)} {_short(foot)}H{_short(right)}",
-                stroke=QUIET,
-                class_="sw-axis",
-            )
-        )
+        words.append(axis_line(left, right, foot))
         if x_title:
-            words.append(said((left + right) / 2, foot + 40, x_title, anchor="middle", size=14))
+            words.append(label((left + right) / 2, foot + 40, x_title, anchor="middle", size=14))
         if y_title:
-            at = f"rotate(-90 16 {_short((foot + top) / 2)})"
-            words.append(
-                said(16, (foot + top) / 2, y_title, anchor="middle", size=14, transform=at)
-            )
+            words.append(vertical_label(16, (foot + top) / 2, y_title))
         return "".join(words)
 
 
@@ -336,13 +322,15 @@ class Key:
     value: Mapping[str, Any] = field(default_factory=dict)  # attributes of the words, if they move
 
 
+def dot(name: str, colour: str, model: int | None = None) -> Key:
+    """A mark of the legend."""
+    return Key(name, colour=colour, shape="mark", model=model)
+
+
 @dataclass
 class Drawing:
     """A whole drawing, put together from parts."""
 
-    kind: str
-    title: str
-    description: str
     wide: float
     high: float
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -362,17 +350,24 @@ class Drawing:
             outer.append(element("g", "".join(self.parts), **attributes))
             self.parts = outer
 
-    def __str__(self) -> str:
+    def each_model(self, drawn: Sequence[tuple[int, Any]]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Each model, by its place among all, with its look; what is drawn meanwhile is its group."""
+        for i, model in drawn:
+            with self.group(data_model=i):
+                yield model, model_style(i)
+
+    def svg(self, kind: str, title: str, description: str, **more: Any) -> str:
+        """The drawing as a whole element."""
         wide, high = float(self.wide), float(self.high)
         paper = element("rect", width=wide, height=high, fill=PAPER, class_="sw-paper")
         body = element(
             "g", "".join(self.parts), font_family=FONT, font_size=SIZE, fill=INK, class_="sw-ink"
         )
-        told = element("title", escaped(self.title)) + element("desc", escaped(self.description))
+        titles = element("title", escaped(title)) + element("desc", escaped(description))
         return element(
-            "svg", told + paper + body, xmlns="http://www.w3.org/2000/svg", data_figure=self.kind,
+            "svg", titles + paper + body, xmlns="http://www.w3.org/2000/svg", data_figure=kind,
             viewBox=f"0 0 {_short(wide)} {_short(high)}", width=wide, height=high, role="img",
-            **self.attributes,
+            **self.attributes, **more,
         )  # fmt: skip
 
 
@@ -386,16 +381,16 @@ def legend(keys: Sequence[Key], left: float, top: float, right: float) -> tuple[
         wide = 34 + width(name) + tail + 16
         if x > left and x + wide - 16 > right:
             x, y = left, y + 20
-        drawn = [_sample(key, x, y - 4.5), said(x + 30, y, key.name, room=max(room - tail, 60))]
+        drawn = [_swatch(key, x, y - 4.5), label(x + 30, y, key.name, room=max(room - tail, 60))]
         if key.text:
-            drawn.append(said(x + 30 + width(name) + 10, y, key.text, ink=QUIET, **key.value))
+            drawn.append(label(x + 30 + width(name) + 10, y, key.text, ink=QUIET, **key.value))
         part = "".join(drawn)
         words.append(part if key.model is None else element("g", part, data_model=key.model))
         x += wide
     return "".join(words), y + 8
 
 
-def _sample(key: Key, x: float, y: float) -> str:
+def _swatch(key: Key, x: float, y: float) -> str:
     if key.shape == "line":
         return line([(x, y), (x + 24, y)], key.colour, dash=key.dash)
     if key.shape == "mark":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from scorewise.gating.gates import Gate, gate, junit_file, refusal_file
+from scorewise.gating.document import junit_file, refusal_file
+from scorewise.gating.gates import Gate, gate
 
 __all__ = ["Gate", "gate", "junit_file", "refusal_file"]

@@ -1,54 +1,71 @@
-"""A gate: requirements on intervals, judged as pass, fail or inconclusive."""
+"""Gates: requirements on intervals, judged as pass, fail or inconclusive; their settings and ledgers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
-from scorewise.checks import at_least, check, one_of
+from scorewise.checks import at_least, check, one_of, refuse_given
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import is_source
+from scorewise.columns.paths import no_file
 from scorewise.columns.roles import Spec
+from scorewise.columns.sources import is_source
 from scorewise.drifting import Drift
-from scorewise.errors import BadInput, Option, no_scores, plain
+from scorewise.errors import BadInput, Option, no_scores, plain, short
 from scorewise.estimate import Estimate
-from scorewise.gating.candidates import RESULTS, Candidate, Found, Result
+from scorewise.evaluation.document import data_of
+from scorewise.gating.candidate import RESULTS, Candidate, Evidence, evidence_of_result
 from scorewise.gating.document import (
-    EXIT,
     CheckRecord,
     GateDocument,
     Inconclusive,
     LooksRecord,
     SettingsRecord,
-    junit,
-    junit_of_refusal,
-    outcome_of,
     times,
-    verdict_of,
 )
-from scorewise.gating.files import looked, read_gates
-from scorewise.gating.requirements import NO_INTERVAL, Outcome, Requirement, judged, parsed
-from scorewise.show.document import cautions
-from scorewise.show.shown import Shown
-from scorewise.show.verdict import shown
-from scorewise.show.words import counted, roughly
-
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
+from scorewise.gating.requirements import (
+    NO_INTERVAL,
+    Outcome,
+    Requirement,
+    bonferroni_level,
+    parsed,
+)
+from scorewise.show.result import Pictures, Result
+from scorewise.writing import write
 
 GATES = "gates.toml"
-KINDS = ("any", "prior", "covariate", "concept", "scores")  # of drift
+DRIFT = ("any", "prior", "covariate", "concept", "scores")  # kinds that may fail
 # how the rows of a candidate are read and judged
 COLUMNS = (
     "label", "score", "classes", "weight", "count", "positive", "cluster", "kind", "encoding",
     "missing", "seed", "clip", "threshold",
 )  # fmt: skip
+# of a gates.toml
+KEYS: dict[str, tuple[type, ...]] = {
+    "file": (str, list), "require": (str, list), "baseline": (str,), "key": (str, list),
+    "label": (str,), "score": (str,), "classes": (str,), "weight": (str,), "count": (str,),
+    "positive": (str, int, float, bool), "cluster": (str,), "min_rows": (int,),
+    "threshold": (int, float), "level": (int, float), "looks": (int,), "ledger": (str,),
+    "inconclusive": (str,), "seed": (int,), "kind": (str,), "missing": (str,), "clip": (int, float),
+    "encoding": (str,),
+}  # fmt: skip
+PATHS = ("file", "baseline", "ledger")  # which lie beside the file
+TYPES = {
+    str: "text",
+    list: "a list of texts",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
 
 
-class Gate(Shown):
+class Gate(Result):
     """What a gate found: `g.outcome` is "pass", "fail" or "inconclusive", `g.checks` has each requirement.
 
     `g.passed` is true where it may go on: it passes, or is inconclusive and that counts as a pass. So is
@@ -58,30 +75,13 @@ class Gate(Shown):
 
     def __init__(self, doc: GateDocument, notes: tuple[str, ...] = ()) -> None:
         self._doc, self.notes = doc, notes
-
-    @property
-    def outcome(self) -> Outcome:
-        """Fail if a requirement fails; else inconclusive if one is; else pass."""
-        return self._doc.outcome
-
-    @property
-    def exit_code(self) -> int:
-        """0 for a pass, 1 for a fail, 3 where it is inconclusive, unless that counts as one of them."""
-        return self._doc.exit_code
-
-    @property
-    def passed(self) -> bool:
-        """Whether it may go on."""
-        return self.exit_code == 0
+        self.outcome, self.checks = doc.outcome, doc.checks
+        self.exit_code: int = doc.exit_code
+        self.passed = self.exit_code == 0
 
     def __bool__(self) -> bool:
         """As `passed`: a gate that is not passed must not look true."""
         return self.passed
-
-    @property
-    def checks(self) -> list[CheckRecord]:
-        """The requirements with their outcomes, one for each group."""
-        return self._doc.checks
 
     def document(self) -> GateDocument:
         """What is written and shown; `scorewise schema gate` prints its schema."""
@@ -90,16 +90,15 @@ class Gate(Shown):
     def pictures(self) -> Pictures:
         """How far each estimate lies on the good side of its limit, with its interval."""
         from scorewise.displays import ForestDisplay
-        from scorewise.displays.overview import Pictures
 
         bars = {}
         for c in self.checks:
-            e, name = c.estimate, c.requirement + (f" ({c.of})" if c.of else "")
+            e = c.estimate
             if ">" in c.requirement:
                 value, low, high = (x - c.limit for x in (e.value, e.low, e.high))
             else:
                 value, low, high = (c.limit - x for x in (e.value, e.high, e.low))
-            bars[name] = replace(e, value=value, low=low, high=high)
+            bars[c.name] = replace(e, value=value, low=low, high=high)
         what = "beyond the limit: right of the line it is kept"
         display = ForestDisplay(bars, what=what, lines={"limit": (0.0, -1)})
         return Pictures({"margins": display.plot}, ("margins",))
@@ -142,23 +141,15 @@ def gate(
     >>> [(c.requirement, c.outcome) for c in found.checks]
     [('auroc >= 0.8', 'pass'), ('accuracy >= 0.76', 'inconclusive')]
     """
-    given = {
-        "require": require, "baseline": baseline, "key": key, "label": label, "score": score,
-        "classes": classes, "weight": weight, "count": count, "positive": positive,
-        "cluster": cluster, "min_rows": min_rows, "threshold": threshold, "level": level,
-        "looks": looks, "ledger": ledger, "inconclusive": inconclusive, "seed": seed, "kind": kind,
-        "missing": missing, "clip": clip, "encoding": encoding, "fail_on": fail_on,
-    }  # fmt: skip
-    folder = Path()
+    given = {k: v for k, v in locals().items() if k not in ("source", "p", "gates")}
     if gates is None and source is None and require is None and Path(GATES).is_file():
         gates = GATES
     if gates is not None:
-        kept = read_gates(gates)
-        folder = Path(gates).parent
-        source = kept.pop("file", None) if source is None else source
-        if require is not None and "require" in kept:  # what the file asks for stays
-            given["require"] = [*_listed(kept["require"]), *_listed(require)]
-        given |= {name: value for name, value in kept.items() if given.get(name) is None}
+        settings = read_gates(gates)
+        source = settings.pop("file", None) if source is None else source
+        if require is not None:  # what the file requires stays
+            given["require"] = [*_listed(settings["require"]), *_listed(require)]
+        given |= {name: value for name, value in settings.items() if given.get(name) is None}
     if source is None:
         raise BadInput(f"there is nothing to judge; name a file, or one with file = ... in {GATES}")
     required = parsed(given["require"] or [])
@@ -167,42 +158,44 @@ def gate(
     if not required and fail_on is None:
         raise BadInput("nothing is required; pass ", Option("require", "auroc >= 0.8"))
     if isinstance(source, RESULTS):
-        return judge_result(source, required, given)
-    return _judged(source, p, required, given, folder)
+        return _of_result(source, required, given)
+    return _of_rows(source, p, required, given, None if gates is None else Path(gates).parent)
 
 
 def _listed(texts: str | Sequence[str]) -> list[str]:
     return [texts] if isinstance(texts, str) else list(texts)
 
 
-def _settings(given: dict[str, Any]) -> SettingsRecord:
+def _settings(given: Mapping[str, Any]) -> SettingsRecord:
     """The settings, checked, with the level of so many looks."""
-    usual = {"looks": 1, "level": 0.95, "min_rows": 20, "inconclusive": "exit3"}
-    s: dict[str, Any] = {n: x if given[n] in (None, "") else given[n] for n, x in usual.items()}
+    defaults = {"looks": 1, "level": 0.95, "min_rows": 20, "inconclusive": "exit3"}
+    s: dict[str, Any] = {n: x if given[n] in (None, "") else given[n] for n, x in defaults.items()}
     one_of("inconclusive", s["inconclusive"], get_args(Inconclusive))
     at_least(1, 20, looks=s["looks"])
     check(level=s["level"], min_rows=s["min_rows"])
-    adjusted = 1 - (1 - s["level"]) / s["looks"]
+    adjusted = bonferroni_level(s["level"], s["looks"])
     check(level=adjusted)
     return SettingsRecord(**s, adjusted=adjusted)
 
 
-def _judged(
-    source: Any, p: Any, required: Sequence[Requirement], given: dict[str, Any], folder: Path
+def _of_rows(
+    source: Any,
+    p: Any,
+    required: Sequence[Requirement],
+    given: Mapping[str, Any],
+    folder: Path | None,
 ) -> Gate:
     """The requirements on rows."""
     s = _settings(given)
     if p is None and not is_source(source):
         raise no_scores("gate(y, p, require=...)", 'gate("file.csv", require=...)')
-    columns = {name: given[name] for name in COLUMNS if given[name] is not None}
-    settings = {"level": s.adjusted, "min_rows": s.min_rows}
-    x = Candidate(source, p, columns, settings, given["baseline"], given["key"], folder)
-    checks = [c for r in required for c in _checks(r, x.found(r))]
-    baselines = x.baselines(required)
-    looks, hints = [], [*getattr(x.plain, "hints", ())]
+    options = {name: given[name] for name in COLUMNS if given[name] is not None}
+    options |= {"level": s.adjusted, "min_rows": s.min_rows}
+    x = Candidate(source, p, options, given["baseline"], given["key"], folder)
+    checks = [c for r in required for c in _checks(r, x.evidence(r))]
+    looks, hints = [], [*x.overall.hints]
     if given["ledger"] is not None:
-        of, mark = x.marks(required)
-        for name, many in looked(given["ledger"], of, mark).items():
+        for name, many in count_looks(given["ledger"], *x.fingerprints(required)).items():
             looks.append(LooksRecord(of=name, times=many, planned=s.looks))
             if many > s.looks:
                 hints.append(
@@ -215,137 +208,117 @@ def _judged(
         for r in required
         if r.end == "value"
     ]
-    doc = _document(s, checks, hints, data=x.data, baselines=baselines, looks=looks)
-    return Gate(doc, x.notes)
+    data, baselines = data_of(x.overall.tally), [*x.baselines.values()]
+    doc = GateDocument.of(s, checks, hints, data=data, baselines=baselines, looks=looks)
+    return Gate(doc, tuple(x.notes))
 
 
-def judge_result(result: Any, required: Sequence[Requirement], given: dict[str, Any]) -> Gate:
+def _of_result(result: Any, required: Sequence[Requirement], given: Mapping[str, Any]) -> Gate:
     """The requirements on a result of another verb, at its own level."""
-    own = {"require", "inconclusive", "fail_on"}
-    if extra := next((n for n, v in given.items() if v is not None and n not in own), ""):
-        raise BadInput(Option(extra), " belongs to rows, but a result is judged; leave it out")
-    level = result.settings.level
-    s = replace(_settings({**given, "level": level}), min_rows=0)
-    checks = [c for r in required for c in _checks(r, Result(result).found(r))]
+    of_rows = {n: v for n, v in given.items() if n not in ("require", "inconclusive", "fail_on")}
+    refuse_given(" belongs to rows, but a result is judged; leave it out", **of_rows)
+    s = replace(_settings({**given, "level": result.settings.level}), min_rows=0)
+    checks = [c for r in required for c in _checks(r, evidence_of_result(result, r))]
     if given["fail_on"] is not None:
         checks += [c for kind in _listed(given["fail_on"]) for c in _no_drift(result, kind)]
-    doc = _document(s, checks, [], data=None, baselines=[], looks=[])
+    doc = GateDocument.of(s, checks, [], data=None, baselines=[], looks=[])
     return Gate(doc, tuple(getattr(result, "notes", ())))
 
 
-def _document(
-    s: SettingsRecord, checks: list[CheckRecord], hints: list[str], **known: Any
-) -> GateDocument:
-    outcome = outcome_of(checks)
-    code: Any = EXIT[s.inconclusive if outcome == "inconclusive" else outcome]
-    return GateDocument(
-        settings=s,
-        verdict=verdict_of(checks, s.inconclusive),
-        outcome=outcome,
-        exit_code=code,
-        checks=checks,
-        hints=[*hints, *cautions(checks)],
-        **known,
-    )
-
-
-def _checks(r: Requirement, found: list[Found]) -> list[CheckRecord]:
+def _checks(r: Requirement, found: Sequence[Evidence]) -> list[CheckRecord]:
     """The outcome of a requirement, in all rows or in each group."""
     if not r.by and len(found) == 1 and found[0].why:
         raise BadInput(_refusal(r, found[0]))
-    able = sum(not f.why for f in found)
-    return [_check(r, f, able) for f in found]
+    groups = sum(not x.why for x in found)
+    return [CheckRecord.checked(r, x, groups) for x in found]
 
 
-def _no_drift(d: Drift, kind: str) -> Iterator[CheckRecord]:
-    """Whether a kind of drift is seen, in each window; what could not be tested is inconclusive."""
-    one_of("fail_on", kind, KINDS)
-    for w in d.windows:
-        seen: Outcome = "pass"
-        if w.kind == kind or (kind == "any" and w.kind not in ("none seen", "untested")):
-            seen = "fail"
-        elif w.kind in ("untested", "unclear") or (w.kind == "scores" and kind != "any"):
-            seen = "inconclusive"
-        of = w.name if len(d.windows) > 1 else ""
-        what = f"no {kind} drift" if kind != "any" else "no drift"
-        yield CheckRecord(
-            requirement=what,
-            measure="drift",
-            of=of,
-            outcome=seen,
-            estimate=Estimate.undefined("judged by the kind of drift", d.settings.level),
-            limit=0.0,
-            baseline=plain(d.reference.name),
-            paired=False,
-            rows=w.sample.tally.origin.rows,
-            rows_needed=None,
-            sentence=f"{what}{f' ({of})' if of else ''}: {w.kind}. {w.verdict}",
-        )
-
-
-def _refusal(r: Requirement, f: Found) -> str:
-    if f.needed is not None:
-        return f"'{r.text}' cannot pass: {f.why}"
-    if f.estimate.defined:
-        why = "" if f.why == NO_INTERVAL else f" here ({f.why})"
+def _refusal(r: Requirement, x: Evidence) -> str:
+    if x.needed is not None:
+        return f"'{r.text}' cannot pass: {x.why}"
+    if x.estimate.defined:
+        why = "" if x.why == NO_INTERVAL else f" here ({x.why})"
         more = "take more rows, or " if why else ""
         return (
-            f"'{r.text}' cannot be judged: {f.measure} has no interval{why}; {more}write "
+            f"'{r.text}' cannot be judged: {x.measure} has no interval{why}; {more}write "
             f"'{replace(r, end='value').text}'"
         )
     return (
-        f"'{r.text}' cannot be judged: {f.measure} is undefined ({f.why}); leave it out, or judge rows on "
+        f"'{r.text}' cannot be judged: {x.measure} is undefined ({x.why}); leave it out, or judge rows on "
         "which it is defined"
     )
 
 
-def _check(r: Requirement, f: Found, groups: int) -> CheckRecord:
-    of = f" ({f.of})" if f.of else ""
-    where = f"{r.text}{of}"
-    outcome: Outcome = "inconclusive"
-    needed = f.needed or None
-    if f.why:
-        text = f"{where} cannot be judged: {f.why}."
-    else:
-        outcome, needed = judged(r, f.estimate, f.rows, groups)
-        value = shown(f.estimate) if r.end != "value" else f"{f.estimate.value:.4g}"
-        if outcome == "inconclusive":
-            text = f"{where} cannot be told with {counted(f.rows, 'row')}: {value}"
-            text += f", which may be chance among {groups} groups; " if _beyond(r, f) else "; "
-            text += (
-                f"about {roughly(needed - f.rows)} more would tell if the value stayed the same."
-                if needed is not None
-                else "the value lies at the limit, so that no number of rows would tell."
-            )
-        elif outcome == "fail":
-            text = f"{where} fails: {value}."
-        else:
-            text = f"{where} passes: {value}."
-    return CheckRecord(
-        requirement=r.text,
-        measure=f.measure,
-        of=f.of,
-        outcome=outcome,
-        estimate=f.estimate,
-        limit=r.limit,
-        baseline=f.baseline,
-        paired=f.paired,
-        rows=f.rows,
-        rows_needed=needed,
-        sentence=text,
-    )
+def _no_drift(d: Drift, kind: str) -> Iterator[CheckRecord]:
+    """Whether a kind of drift is seen, in each window; what could not be tested is inconclusive."""
+    one_of("fail_on", kind, DRIFT)
+    for w in d.windows:
+        outcome: Outcome = "pass"
+        if w.kind == kind or (kind == "any" and w.kind not in ("none seen", "untested")):
+            outcome = "fail"
+        elif w.kind in ("untested", "unclear") or (w.kind == "scores" and kind != "any"):
+            outcome = "inconclusive"
+        of = w.name if len(d.windows) > 1 else ""
+        what = f"no {kind} drift" if kind != "any" else "no drift"
+        none = Estimate.undefined("judged by the kind of drift", d.settings.level)
+        rows, reference = w.sample.tally.origin.rows, plain(d.reference.name)
+        x = Evidence(of, "drift", none, rows, paired=False, baseline=reference)
+        text = f"{what}{f' ({of})' if of else ''}: {w.kind}. {w.verdict}"
+        fields = {"outcome": outcome, "limit": 0.0, "rows_needed": None, "sentence": text}
+        yield CheckRecord.of_evidence(x, what, **fields)
 
 
-def _beyond(r: Requirement, f: Found) -> bool:
-    """Whether the whole interval of a group breaks a requirement, before allowing for other groups."""
-    return not r.holds(f.estimate.high if r.upward else f.estimate.low)
+def read_gates(path: str | PathLike[str]) -> dict[str, Any]:
+    """The settings in a gates.toml; paths in it are relative to its folder."""
+    place, name = Path(path), plain(Path(path).name)
+    try:
+        found = tomllib.loads(place.read_text("utf-8"))
+    except OSError as e:
+        why = f"{name} cannot be read: {e.strerror or e}"
+        raise BadInput(why if place.exists() else no_file(name, place)) from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{name} is not in UTF-8; save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as e:
+        raise BadInput(f"{name} is not TOML: {e}") from None
+    for key, value in found.items():
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            mean = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
+            raise BadInput(f"{name} has an unknown key {short(key)}; {mean}")
+        types = KEYS[key]
+        fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+        if not fits or (isinstance(value, list) and not all(isinstance(x, str) for x in value)):
+            must = " or ".join(dict.fromkeys(TYPES[k] for k in types))
+            raise BadInput(f"{name}: {key} has to be {must}; got {short(value)}")
+    if not found.get("require"):
+        raise BadInput(f'{name} requires nothing; add a line such as require = ["auroc >= 0.8"]')
+    for key in PATHS:
+        if key in found:
+            value = found[key]
+            beside = [str(place.parent / v) for v in ([value] if isinstance(value, str) else value)]
+            found[key] = beside if isinstance(value, list) else beside[0]
+    return found
 
 
-def refusal_file(error: BadInput) -> bytes:
-    """The JUnit file of a gate that had nothing to judge, so that no earlier one is taken for it."""
-    return junit_of_refusal(str(error))
+def count_looks(path: str | PathLike[str], of: Mapping[str, str], candidate: str) -> dict[str, int]:
+    """Write down that a candidate was looked at; how many were, by name of what they were held against.
 
-
-def junit_file(result: Gate, ending: str) -> bytes:
-    """The checks as a JUnit file."""
-    return junit(result.document())
+    `of` has the fingerprint of each. The same candidate again is no new look.
+    """
+    place = Path(path)
+    ledger: dict[str, Any] = {}
+    if place.exists():
+        try:
+            ledger = json.loads(place.read_text("utf-8"))
+            for entry in ledger.values():
+                entry["candidates"] = list(map(str, entry["candidates"]))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            raise BadInput(
+                f"{plain(place.name)} is not a ledger of looks; name another file, or delete it"
+            ) from None
+    for name, mark in of.items():
+        entry = ledger.setdefault(mark, {"name": name, "candidates": []})
+        if candidate not in entry["candidates"]:
+            entry["candidates"].append(candidate)
+    write(place, json.dumps(ledger, indent=2, ensure_ascii=False) + "\n")
+    return {name: len(ledger[mark]["candidates"]) for name, mark in of.items()}

@@ -10,9 +10,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from scorewise.errors import BadInput, short
 from scorewise.estimate import Estimate
-from scorewise.grammar import NAMES, comparison, conjuncts, spelled
-from scorewise.inference.paired import p_of
-from scorewise.inference.scales import z
+from scorewise.grammar import (
+    COMPLEMENTS,
+    NAMES,
+    Comparison,
+    comparison,
+    conjuncts,
+    percent_hint,
+    spelled,
+)
+from scorewise.inference.differences import p_of_interval
+from scorewise.inference.scales import normal_quantile
 from scorewise.registry import Measure, unknown
 
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -21,29 +29,25 @@ GRAMMAR = (
     'write "auroc >= 0.8", "ece <= 0.05", "brier.delta <= 0 vs old.csv" or '
     '"every site: recall.low >= 0.7"'
 )
-MOST = 10**12  # rows, from which on a number of them says nothing
+MAX_ROWS = 10**12  # a larger number of them says nothing
 # further names of measures; of what is the complement of one, that one
 ALSO = {
     "auc": "auroc", "roc_auc": "auroc", "c_statistic": "auroc", "ap": "average_precision",
     "auprc": "average_precision", "pr_auc": "average_precision", "logloss": "log_loss",
     "cross_entropy": "log_loss", "brier_score": "brier", "slope": "calibration_slope",
 }  # fmt: skip
-COMPLEMENTS = {"fpr": "specificity", "fnr": "sensitivity", "fdr": "precision"}
 _EVERY = re.compile(r"\s*(?:every|each)\s+(.+?)\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 _VERSUS = re.compile(r"(.*?)\s+vs\.?\s+(.+?)\s*", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Requirement:
+class Requirement(Comparison):
     """One measure, or its difference to a baseline, against a limit, in all rows or in every group.
 
     `end` is the end of the interval that decides, "value" for the value alone; else it is the end that
     shows the requirement: the lower for >=, the upper for <=.
     """
 
-    word: str
-    sign: str
-    limit: float
     end: End = ""
     delta: bool = False
     baseline: str = ""
@@ -71,11 +75,6 @@ class Requirement:
         return NAMES.get(self.word, ALSO.get(self.word, self.word))
 
     @property
-    def upward(self) -> bool:
-        """Whether it asks for at least something."""
-        return self.sign[0] == ">"
-
-    @property
     def lenient(self) -> bool:
         """Whether it fails only where it is shown to be broken, and else passes."""
         return self.end == ("high" if self.upward else "low")
@@ -85,6 +84,10 @@ class Requirement:
         if math.isclose(x, self.limit, rel_tol=1e-12, abs_tol=1e-12):
             return len(self.sign) == 2
         return x > self.limit if self.upward else x < self.limit
+
+    def ends(self, e: Estimate) -> tuple[float, float]:
+        """The end of an interval that shows the requirement where it keeps it, and the other."""
+        return (e.low, e.high) if self.upward else (e.high, e.low)
 
     def measure(self, known: Collection[str]) -> tuple[str, bool]:
         """The name of the measure among those known, and whether it is the complement of that one."""
@@ -98,10 +101,11 @@ class Requirement:
         if self.delta:
             low, high = low - high, high - low
         if not low <= self.limit <= high:
-            percents = f"; did you mean {self.limit:g}%?" if 2 <= self.limit <= 100 else ""
             what = f"a difference in {m.name}" if self.delta else m.name
             ends = f"{low:g} and {high:g}" if math.isfinite(high) else f"{low:g} and infinity"
-            raise BadInput(f"{what} lies between {ends}, but '{self.text}' is required{percents}")
+            raise BadInput(
+                f"{what} lies between {ends}, but '{self.text}' is required{percent_hint(self.limit)}"
+            )
 
 
 def measure_of(word: str, known: Collection[str]) -> tuple[str, bool] | None:
@@ -131,7 +135,7 @@ def parsed(require: Any) -> list[Requirement]:
     for a in found:
         for b in found:
             same = (a.name, a.delta, a.baseline, a.by) == (b.name, b.delta, b.baseline, b.by)
-            if same and a.upward and not b.upward and a.limit > b.limit:
+            if same and a.contradicts(b):
                 raise BadInput(
                     f"'{a.text}' and '{b.text}' contradict each other: nothing keeps both; leave out one"
                 )
@@ -159,7 +163,7 @@ def _parsed(whole: str) -> list[Requirement]:
                 f"{short(c.word)} has '.{'.'.join(ends)}'; a measure is followed by .low, .high, .value or "
                 f".delta, or by .delta.low, .delta.high or .delta.value"
             )
-        found.append(Requirement(word, c.sign, c.value, end, delta, "", by))
+        found.append(Requirement(word, c.sign, c.limit, end, delta, "", by))
     if baseline and not any(one.delta for one in found):
         term = found[0].term
         raise BadInput(
@@ -169,63 +173,88 @@ def _parsed(whole: str) -> list[Requirement]:
     return [replace(one, baseline=baseline) if one.delta else one for one in found]
 
 
-class Judged(NamedTuple):
+class Decision(NamedTuple):
     """The outcome, and how many rows in all would tell, if the value stayed; none where none would."""
 
     outcome: Outcome
     rows: int | None = None
 
 
-def judged(r: Requirement, e: Estimate, rows: int, groups: int = 1) -> Judged:
+def decide(r: Requirement, e: Estimate, rows: int, groups: int = 1) -> Decision:
     """Whether an estimate of so many rows passes, fails or leaves it open.
 
     Of a requirement of every group each has to pass, and one fails where its p-value, adjusted for the
     number of groups (Bonferroni), says that it is broken; so the rows that would tell are more, too.
 
     >>> r = parsed("auroc >= 0.8")[0]
-    >>> [judged(r, Estimate(0.85, low, 0.9), 100) for low in (0.81, 0.75)]
-    [Judged(outcome='pass', rows=None), Judged(outcome='inconclusive', rows=400)]
+    >>> [decide(r, Estimate(0.85, low, 0.9), 100) for low in (0.81, 0.75)]
+    [Decision(outcome='pass', rows=None), Decision(outcome='inconclusive', rows=400)]
     """
-    near, far = (e.low, e.high) if r.upward else (e.high, e.low)
+    near, far = r.ends(e)
     if r.end == "value":
-        return Judged("pass" if r.holds(e.value) else "fail")
+        return Decision("pass" if r.holds(e.value) else "fail")
     broken = not r.holds(far)
     if groups > 1:
-        broken = not r.holds(e.value) and p_of(e, r.limit, e.level) * groups < 1 - e.level
+        broken = not r.holds(e.value) and p_of_interval(e, r.limit, e.level) * groups < 1 - e.level
     if broken:
-        return Judged("fail")
+        return Decision("fail")
     if r.lenient or r.holds(near):
-        return Judged("pass")
+        return Decision("pass")
     away = abs(e.value - r.limit)
     reach = abs(e.value - near)
     if not r.holds(e.value):
-        reach = abs(e.value - far) * z(1 - (1 - e.level) / groups) / z(e.level)
+        reach = (
+            abs(e.value - far)
+            * normal_quantile(1 - (1 - e.level) / groups)
+            / normal_quantile(e.level)
+        )
     total = rows * (reach / away) ** 2 if away > 0 else math.inf
-    return Judged(
-        "inconclusive", max(math.ceil(total * (1 - 1e-9)), rows + 1) if total <= MOST else None
+    return Decision(
+        "inconclusive", max(math.ceil(total * (1 - 1e-9)), rows + 1) if total <= MAX_ROWS else None
     )
 
 
-def by_rule_of_three(e: Estimate, m: Measure, rows: float) -> Estimate:
-    """An estimate at its best value whose interval is a point: with the limit of events not seen in n rows.
+def with_rule_of_three(e: Estimate, m: Measure, rows: int) -> Estimate:
+    """An estimate; if it is a point at its best value, with the limit of events not seen in n rows.
 
     >>> from scorewise.registry import MEASURES
     >>> import scorewise.measures
-    >>> by_rule_of_three(Estimate(0.0, 0.0, 0.0), MEASURES["brier"], 300)
+    >>> with_rule_of_three(Estimate(0.0, 0.0, 0.0), MEASURES["brier"], 300)
     0.000 [0.000, 0.012]
     """
     low, high = m.bounds
-    if e.value != m.best or not math.isfinite(high - low):
+    if not why_no_interval(e) or e.value != m.best or not math.isfinite(high - low) or not rows:
         return e
-    reach = (high - low) * (1 - ((1 - e.level) / 2) ** (1 / rows))
+    reach = (high - low) * largest_unseen(e.level, rows)
     ends = (e.value - reach, e.value) if m.better == "high" else (e.value, e.value + reach)
     return replace(e, low=ends[0], high=ends[1], method="rule of three")
+
+
+def largest_unseen(level: float, rows: int) -> float:
+    """The most that the share of something may be that so many rows do not show."""
+    return float(1 - ((1 - level) / 2) ** (1 / rows))
+
+
+def bonferroni_level(level: float, looks: int) -> float:
+    """The level of each of several looks that are to be right together (Bonferroni)."""
+    return 1 - (1 - level) / looks
+
+
+def rescaled(e: Estimate, times: float, value: float | None = None) -> Estimate:
+    """An estimate with an interval that many times as narrow, about its value or another.
+
+    >>> rescaled(Estimate(0.5, 0.3, 0.9), 2)
+    0.500 [0.400, 0.700]
+    """
+    at = e.value if value is None else value
+    low, high = at - (e.value - e.low) / times, at + (e.high - e.value) / times
+    return replace(e, value=at, low=low, high=high)
 
 
 NO_INTERVAL = "it has no interval"
 
 
-def why_degenerate(e: Estimate) -> str:
+def why_no_interval(e: Estimate) -> str:
     """Why an estimate cannot be judged by its interval; empty where it can."""
     if not e.defined:
         return e.why

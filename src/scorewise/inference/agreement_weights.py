@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.columns.rating_codes import is_number
+from scorewise.columns.rating_codes import RatingList, is_number
 from scorewise.columns.ratings import Scale
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.formulas import mid_ranks
-from scorewise.tallies.rating_patterns import Counted
+from scorewise.statistics.formulas import category_midranks
+from scorewise.tallies.rating_patterns import CategoryCounts
 from scorewise.tallies.ratings import Ratings
 
 Weights = str | Any | None
@@ -23,16 +23,16 @@ BY_SCALE = {"nominal": "identity", "ordinal": "linear", "interval": "quadratic",
 NAMES = (
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar",
 )  # fmt: skip
-MOST = 1 << 14  # categories of which every pair is looked at, a block at a time
-MOST_OWN = 1 << 12  # categories of a table of weights
+MAX_CATEGORIES = 1 << 14  # categories of which every pair is looked at, a block at a time
+MAX_TABLE = 1 << 12  # categories of a table of weights
 _BLOCK = 1 << 20  # pairs of categories at a time
 Distance = Callable[[Any, Any], Any]  # of two codes, or arrays of them
 
 
-def named(r: Ratings, weights: Weights) -> str:
+def weights_name(r: Ratings, weights: Weights) -> str:
     """What the weights are called: by the scale unless named, "own" for a table.
 
-    >>> named(Ratings.of_table([[2, 1], [1, 3]], scale="ordinal"), None)
+    >>> weights_name(Ratings.of_table([[2, 1], [1, 3]], scale="ordinal"), None)
     'linear'
     """
     if weights is None:
@@ -44,30 +44,30 @@ def named(r: Ratings, weights: Weights) -> str:
     return weights
 
 
-def disagreement(r: Ratings, weights: Weights) -> Disagreement | str:
+def disagreement_of(r: Ratings, weights: Weights) -> Disagreement | str:
     """The disagreement 1 - w of those weights, or the reason why there is none.
 
     None takes the weights of the scale: identity for nominal, linear for ordinal, quadratic for
     interval and ratio for ratio ratings. All but identity, ordinal and a table compare the numbers of the
     categories (Gwet 2014, chapter 3).
     """
-    name, many = named(r, weights), len(r.categories)
+    name, categories = weights_name(r, weights), len(r.categories)
     if name == "own":
         return _checked_table(weights, r.categories)
-    if name == "identity" or not many:
-        return Identity(many)
+    if name == "identity" or not categories:
+        return Identity(categories)
     if r.scale == "nominal" and not r.declared and not all(map(is_number, r.categories)):
         raise BadInput(
             Option("weights", name), " needs categories in an order; pass ", Option("categories"),
             " from the lowest to the highest, and ", Option("scale", "ordinal"),
         )  # fmt: skip
     if name in ("linear", "quadratic"):
-        return (Linear if name == "linear" else Quadratic)(unit(r.values))
-    if many > MOST:
-        return f"{many:,} categories are too many for {name} weights, which take {MOST:,}"
+        return (Linear if name == "linear" else Quadratic)(scaled_to_unit(r.values))
+    if categories > MAX_CATEGORIES:
+        return f"{categories:,} categories are too many for {name} weights, which take {MAX_CATEGORIES:,}"
     if name == "ratio" and r.values.min() < 0:
         return "ratio weights need numbers of 0 or more"
-    return Disagreement(_distance(name, r.values), many)
+    return Disagreement(_distance(name, r.values), categories)
 
 
 def agreements(
@@ -78,19 +78,19 @@ def agreements(
     >>> agreements("linear", "ordinal", ("low", "mid", "high"), np.arange(3.0), True)[0].tolist()
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
     """
-    codes, nothing = np.empty((0, 2), np.int32), np.empty(0, np.int64)
-    none = Ratings(codes, nothing, nothing, categories, values, scale, None, declared)
-    d = disagreement(none, weights)
+    nobody, nothing = RatingList.of(np.empty((0, 2), np.int32)), np.empty(0, np.int64)
+    none = Ratings(nobody, nothing, nothing, categories, values, scale, None, declared)
+    d = disagreement_of(none, weights)
     if isinstance(d, str):
         raise BadInput(d)
     every = np.arange(len(categories), dtype=np.int32)
-    return 1.0 - d.between(every[:, None], every), named(none, weights)
+    return 1.0 - d.between(every[:, None], every), weights_name(none, weights)
 
 
-def unit(values: Floats) -> Floats:
+def scaled_to_unit(values: Floats) -> Floats:
     """Numbers moved and scaled to lie between 0 and 1.
 
-    >>> unit(np.array([2.0, 3.0, 6.0]))
+    >>> scaled_to_unit(np.array([2.0, 3.0, 6.0]))
     array([0.  , 0.25, 1.  ])
     """
     if not len(values):
@@ -102,23 +102,23 @@ def unit(values: Floats) -> Floats:
 
 
 def _checked_table(table: Any, categories: tuple[str, ...]) -> Disagreement | str:
-    many = len(categories)
-    if many > MOST_OWN:
-        return f"{many:,} categories are too many for a table of weights, which takes {MOST_OWN:,}"
+    size = len(categories)
+    if size > MAX_TABLE:
+        return f"{size:,} categories are too many for a table of weights, which takes {MAX_TABLE:,}"
     try:
         w = np.asarray(table)
         w = np.asarray(table, np.float64) if w.dtype.kind != "c" else np.empty(0)
     except (TypeError, ValueError):
         raise BadInput("weights is not a table of numbers") from None
-    if w.shape != (many, many):
+    if w.shape != (size, size):
         raise BadInput(
-            f"the table of weights has shape {w.shape}, and there are {many} categories: it needs a row "
+            f"the table of weights has shape {w.shape}, and there are {size} categories: it needs a row "
             f"and a column for each, in the order {', '.join(categories[:9])}"
         )
-    own = np.eye(many, dtype=np.bool_)
+    same = np.eye(size, dtype=np.bool_)
     for wrong, fault in (
         (~((w >= 0) & (w <= 1)), "weights lie between 0 and 1"),
-        ((np.abs(w - 1) > 1e-12) & own, "a category fully agrees with itself"),
+        ((np.abs(w - 1) > 1e-12) & same, "a category fully agrees with itself"),
         (np.abs(w - w.T) > 1e-12, "weights are the same in both directions"),
     ):
         if wrong.any():
@@ -137,7 +137,7 @@ def of_table(away: Any) -> Disagreement:
 
 def _distance(name: str, values: Floats) -> Distance:
     """The disagreement of two codes by named weights; of fractions where the values are."""
-    v = values / (values.max() or 1) if name == "ratio" else unit(values)
+    v = values / (values.max() or 1) if name == "ratio" else scaled_to_unit(values)
     if name == "radical":
         return lambda k, j: np.sqrt(np.abs(v[k] - v[j]))
     if name == "circular":
@@ -145,8 +145,8 @@ def _distance(name: str, values: Floats) -> Distance:
         sine = Disagreement(
             lambda k, j: np.sin(np.pi * ((values[k] - values[j]) / around)) ** 2, len(v)
         )
-        most = max(float(block.max()) for _, block in sine.blocks()) or 1.0
-        return lambda k, j: sine.between(k, j) / most
+        largest = max(float(block.max()) for _, block in sine.blocks()) or 1.0
+        return lambda k, j: sine.between(k, j) / largest
     if name == "ordinal":
         # as numbers of the same kind as the values
         rank: Any = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
@@ -180,7 +180,7 @@ class Disagreement:
     blocks.
 
     >>> half = Disagreement(lambda k, l: 0.5 * (k != l), 2)
-    >>> said = Counted.of(np.array([[0, 1, 1]], np.int32))
+    >>> said = CategoryCounts.of(RatingList.of(np.array([[0, 1, 1]], np.int32)))
     >>> half.within(said), half.spread(np.array([0.25, 0.75]))
     (array([1. , 0.5]), array([0.375, 0.125]))
     """
@@ -188,30 +188,30 @@ class Disagreement:
     def __init__(self, between: Distance, categories: int) -> None:
         self.between, self.categories = between, categories
 
-    def within(self, said: Counted) -> Any:
+    def within(self, counts: CategoryCounts) -> Any:
         """For each category said of a pattern, the sum of d over all ratings of the pattern."""
-        one = said.code[:1]
-        found = np.zeros(
-            len(said.code), np.result_type(self.between(one, one), said.times, np.float64)
+        first = counts.code[:1]
+        total = np.zeros(
+            len(counts.code), np.result_type(self.between(first, first), counts.times, np.float64)
         )
-        here = np.arange(len(found))
-        ends = (said.start + said.length)[said.at]
+        here = np.arange(len(total))
+        ends = (counts.start + counts.length)[counts.at]
         # each category of a pattern with the next, with the one after that, ...
-        for step in range(1, int(said.length.max(initial=0))):
+        for step in range(1, int(counts.length.max(initial=0))):
             here = here[here + step < ends[here]]
             there = here + step
-            apart = self.between(said.code[here], said.code[there])
-            found[here] += said.times[there] * apart
-            found[there] += said.times[here] * apart
-        return found
+            apart = self.between(counts.code[here], counts.code[there])
+            total[here] += counts.times[there] * apart
+            total[there] += counts.times[here] * apart
+        return total
 
     def spread(self, share: Any) -> Any:
         """For each category k, the sum of d(k, l) share(l); leading axes of `share` are kept."""
-        found = np.empty_like(share)
+        total = np.empty_like(share)
         for rows, block in self.blocks():
             for at in np.ndindex(share.shape[:-1]):
-                found[(*at, rows)] = (block * share[at]).sum(1)
-        return found
+                total[(*at, rows)] = (block * share[at]).sum(1)
+        return total
 
     def squares(self, first: Floats, second: Floats) -> float:
         """The sum of first(k) second(l) d(k, l)**2."""
@@ -230,7 +230,7 @@ class Disagreement:
 class Identity(Disagreement):
     """0 for the same category, 1 for any other.
 
-    >>> said = Counted.of(np.array([[0, 0, 1, -1]], np.int32))
+    >>> said = CategoryCounts.of(RatingList.of(np.array([[0, 0, 1, -1]], np.int32)))
     >>> Identity(2).within(said), Identity(2).spread(np.array([0.25, 0.75]))
     (array([1, 2]), array([0.75, 0.25]))
     """
@@ -238,9 +238,9 @@ class Identity(Disagreement):
     def __init__(self, categories: int) -> None:
         self.between, self.categories = np.not_equal, categories
 
-    def within(self, said: Counted) -> Any:
+    def within(self, counts: CategoryCounts) -> Any:
         """All ratings but those of the category."""
-        return said.rated[said.at] - said.times
+        return counts.rated[counts.at] - counts.times
 
     def spread(self, share: Any) -> Any:
         """The share of all other categories."""
@@ -262,12 +262,12 @@ class Quadratic(Disagreement):
         super().__init__(lambda k, j: (values[k] - values[j]) ** 2, len(values))
         self.values = values
 
-    def within(self, said: Counted) -> Any:
+    def within(self, counts: CategoryCounts) -> Any:
         """By mean and variance of the numbers of each pattern."""
-        v = self.values[said.code]
-        mean = said.total(said.times * v) / np.maximum(said.rated, 1)
-        off = (v - mean[said.at]) ** 2
-        return said.rated[said.at] * off + said.total(said.times * off)[said.at]
+        v = self.values[counts.code]
+        mean = counts.total(counts.times * v) / np.maximum(counts.rated, 1)
+        off = (v - mean[counts.at]) ** 2
+        return counts.rated[counts.at] * off + counts.total(counts.times * off)[counts.at]
 
     def spread(self, share: Any) -> Any:
         """By mean and variance of the numbers."""
@@ -288,7 +288,7 @@ class MidRanks(Quadratic):
 
     def of_shares(self, share: Floats) -> Quadratic:
         """The disagreement where the categories have these shares."""
-        return Quadratic(mid_ranks(share, self.values))
+        return Quadratic(category_midranks(share, self.values))
 
 
 class Linear(Quadratic):
@@ -302,30 +302,30 @@ class Linear(Quadratic):
         super().__init__(values)
         self.between = lambda k, j: np.abs(values[k] - values[j])
 
-    def within(self, said: Counted) -> Any:
+    def within(self, counts: CategoryCounts) -> Any:
         """By the ratings below and above each number."""
-        v, times = self.values[said.code], said.times
-        patterns, steps = said.steps()
-        rated, whole = said.rated[patterns], said.total(times * v)[patterns]
+        v, times = self.values[counts.code], counts.times
+        patterns, steps = counts.steps()
+        rated, sums = counts.rated[patterns], counts.total(times * v)[patterns]
         mass, moment = np.zeros((2, len(patterns)), v.dtype)
-        by_number = None if (np.diff(self.values) >= 0).all() else np.lexsort((v, said.at))
-        found = np.empty_like(v)
+        by_number = None if (np.diff(self.values) >= 0).all() else np.lexsort((v, counts.at))
+        total = np.empty_like(v)
         for step in steps:
             here, n = step if by_number is None else by_number[step], len(step)
             value, amount = v[here], times[here]
             mass[:n] += amount
             moment[:n] += amount * value
-            found[here] = value * (2 * mass[:n] - rated[:n]) + whole[:n] - 2 * moment[:n]
-        return np.maximum(found, 0)
+            total[here] = value * (2 * mass[:n] - rated[:n]) + sums[:n] - 2 * moment[:n]
+        return np.maximum(total, 0)
 
     def spread(self, share: Any) -> Any:
         """By the shares below and above each number."""
         order = np.argsort(self.values, kind="stable")
         v, p = self.values[order], share[..., order]
         mass, moment = p.cumsum(-1), (p * v).cumsum(-1)
-        found = np.empty_like(p)
-        found[..., order] = v * (2 * mass - mass[..., -1:]) + moment[..., -1:] - 2 * moment
-        return np.maximum(found, 0)
+        total = np.empty_like(p)
+        total[..., order] = v * (2 * mass - mass[..., -1:]) + moment[..., -1:] - 2 * moment
+        return np.maximum(total, 0)
 
     def squares(self, first: Floats, second: Floats) -> float:
         """The squares of distances are those of numbers."""

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.computing import on_threads
 from scorewise.errors import BadInput, Option
-from scorewise.inference.resampling import drawn_gaps, hits
+from scorewise.inference.inversion import MAX_COARSE
+from scorewise.inference.resampling import consistency_gaps, hits
+from scorewise.statistics.probabilities import ProbabilityCells
 from scorewise.tallies.classes import ClassTally
-from scorewise.tallies.joint import MOST as JOINT
+from scorewise.tallies.joint import MAX_ROWS as JOINT
 from scorewise.tallies.losses import softmax
-from scorewise.tallies.probabilities import Chances
-from scorewise.tallies.sorting import on_threads
 
 Labels = NDArray[np.int64]
 _DRAWS = 1 << 19  # of labels
@@ -53,14 +54,14 @@ class ClassSample:
     rows: int
 
     @classmethod
-    def of(cls, t: ClassTally, most: int) -> ClassSample:
-        """All rows, or `most` of them: evenly along the hashes of their content.
+    def of(cls, t: ClassTally, limit: int) -> ClassSample:
+        """All rows, or `limit` of them: evenly along the hashes of their content.
 
         A distinct row stands for as many as its weights are worth (Kish).
         """
-        if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2:
+        if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 2:
             raise BadInput(
-                Option("rows", most), " has no pairs of rows; leave it out, or give some hundred"
+                Option("rows", limit), " has no pairs of rows; leave it out, or give some hundred"
             )
         assert t.joint is not None
         j = t.joint
@@ -69,13 +70,15 @@ class ClassSample:
         times = np.maximum(np.rint(w * w / w2), 1.0).astype(np.int64)
         ends = np.cumsum(times)
         n = int(ends[-1]) if len(ends) else 0
-        places = np.arange(n) if n <= most else ((np.arange(most) + 0.5) * (n / most)).astype(int)
+        places = (
+            np.arange(n) if n <= limit else ((np.arange(limit) + 0.5) * (n / limit)).astype(int)
+        )
         at = np.searchsorted(ends, places, side="right")
-        one = (w / times)[at]
+        weight = (w / times)[at]
         scores = j.scores[used[at]]
         p = softmax(scores) if t.kind == "logit" else scores / scores.sum(1, keepdims=True)
         rows = n if j.whole else max(t.rows, n)
-        return cls(p, j.y[used[at]], one / one.sum() if n else one, rows)
+        return cls(p, j.y[used[at]], weight / weight.sum() if n else weight, rows)
 
     @property
     def gap(self) -> Floats:
@@ -110,7 +113,7 @@ def why_no_rows(t: ClassTally) -> str:
     return "" if t.joint is not None else "only the confidence is known, not the other classes"
 
 
-def few_surprises(s: ClassSample) -> str:
+def why_unreliable(s: ClassSample) -> str:
     """Why an interval along the errors seen is unreliable: there are hardly any, and few expected."""
     rows = 1 / float((s.weight**2).sum())
     top = s.p.argmax(1)
@@ -132,16 +135,16 @@ def pairs_of_rows(classes: int) -> int:
     return min(1024, int((5e7 / classes) ** 0.5))
 
 
-def replicates(cost: int, most: int = 999, budget: int = 1 << 27) -> int:
+def affordable_replicates(cost: int, limit: int = 999, budget: int = 1 << 27) -> int:
     """How many replicates of that cost fit a budget; 99 at the least, 999 at the most."""
-    return int(np.clip(budget // max(cost, 1), 99, most))
+    return int(np.clip(budget // max(cost, 1), 99, limit))
 
 
-def class_replicates(s: ClassSample, cells: int, most: int) -> int:
+def class_replicates(s: ClassSample, cells: int, limit: int) -> int:
     """How many replicates of so many cells' gaps can be drawn; 0 where they are too many cells."""
     cost = len(s) if len(s) <= _ROWS else max(int(_changes(s)), 1)
-    many = min(replicates(cost, budget=_DRAWS), most // cells)
-    return many if many >= 99 else 0
+    draws = min(affordable_replicates(cost, budget=_DRAWS), limit // cells)
+    return draws if draws >= 99 else 0
 
 
 def drawn_labels(p: Floats, chance: Floats) -> Labels:
@@ -159,24 +162,24 @@ def drawn_labels(p: Floats, chance: Floats) -> Labels:
     return drawn
 
 
-def changes(labels: Labels, usual: Labels, classes: int) -> Any:
+def label_changes(labels: Labels, usual: Labels, classes: int) -> Any:
     """A sparse table with a row for each replicate and class: which rows come to it, and which leave.
 
     Its product with a matrix adds up what that changes, in one thread and in single precision. It is empty
     where labels are as usual: what is added to a sum is then exactly nothing.
 
-    >>> changes(np.array([[0, 1, 1]]), np.array([0, 0, 1]), 2).toarray()
+    >>> label_changes(np.array([[0, 1, 1]]), np.array([0, 0, 1]), 2).toarray()
     array([[ 0., -1.,  0.],
            [ 0.,  1.,  0.]], dtype=float32)
     """
     from scipy.sparse import csr_array
 
-    many, n = labels.shape
+    replicates, n = labels.shape
     replicate, row = np.nonzero(labels != usual)
     to, off = labels[replicate, row], usual[row]
     place = np.concatenate((to, off)) + classes * np.tile(replicate, 2)
     sign = np.repeat(np.array([1, -1], np.float32), len(row))
-    return csr_array((sign, (place, np.tile(row, 2))), shape=(many * classes, n))
+    return csr_array((sign, (place, np.tile(row, 2))), shape=(replicates * classes, n))
 
 
 def enough_rows(t: ClassTally) -> ClassSample:
@@ -185,8 +188,8 @@ def enough_rows(t: ClassTally) -> ClassSample:
     return s if len(s) <= _ROWS or _changes(s) <= _ROWS else ClassSample.of(t, _ROWS)
 
 
-def drawn_class_gaps(
-    s: ClassSample, cell: Labels, cells: Chances, many: int, rng: np.random.Generator
+def consistency_class_gaps(
+    s: ClassSample, cell: Labels, cells: ProbabilityCells, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Replicates (rows) of `cells.gap` if the rows are calibrated.
 
@@ -196,31 +199,31 @@ def drawn_class_gaps(
     """
     n, m = len(s), len(cells)
     w = s.weight[:, None]
-    spread: Any
-    spread, mean = (
+    variance: Any
+    variance, mean = (
         np.bincount(cell.ravel(), c.ravel(), m) for c in (w * w * s.p * (1 - s.p), w * s.p)
     )
     if n > _ROWS:
-        drawn: Any = _surprises(s, cell, m, many, rng)
-        spread = spread * (n / s.rows)
+        drawn: Any = _surprises(s, cell, m, draws, rng)
+        variance = variance * (n / s.rows)
     else:
-        labels = drawn_labels(s.p, rng.random((many, n)))
-        place = cell[np.arange(n), labels] + m * np.arange(many)[:, None]
-        drawn = np.bincount(place.ravel(), np.tile(s.weight, many), many * m).reshape(many, m)
-    known = spread > 0
-    scale = np.sqrt(np.divide(cells.noise, spread, out=np.zeros(m), where=known))
+        labels = drawn_labels(s.p, rng.random((draws, n)))
+        place = cell[np.arange(n), labels] + m * np.arange(draws)[:, None]
+        drawn = np.bincount(place.ravel(), np.tile(s.weight, draws), draws * m).reshape(draws, m)
+    known = variance > 0
+    scale = np.sqrt(np.divide(cells.noise, variance, out=np.zeros(m), where=known))
     gaps: Floats = (drawn - mean) * scale
     if n < s.rows:
-        few = cells.noise <= _MANY * (cells.squares / cells.weight) ** 2
-        other, like = drawn_gaps(cells.part(few), many, rng), gaps[:, few]
+        rare = cells.noise <= _MANY * (cells.squares / cells.weight) ** 2
+        other, like = consistency_gaps(cells.part(rare), draws, rng), gaps[:, rare]
         # put in the order of the replicates of rows; equal ones in any order
         order = np.argsort(like + 1e-9 * like.std(0) * rng.random(like.shape), axis=0)
         np.put_along_axis(like, order, np.sort(other, axis=0), axis=0)
-        gaps[:, few] = like
-        known |= few
+        gaps[:, rare] = like
+        known |= rare
     unseen = ~known & (cells.noise > 0)
     if unseen.any():
-        more = rng.standard_normal((many, int(unseen.sum())))
+        more = rng.standard_normal((draws, int(unseen.sum())))
         gaps[:, unseen] = more * np.sqrt(cells.noise[unseen])
     return gaps
 
@@ -231,26 +234,25 @@ def _changes(s: ClassSample) -> float:
 
 
 def _surprises(
-    s: ClassSample, cell: Labels, cells: int, many: int, rng: np.random.Generator
+    s: ClassSample, cell: Labels, cells: int, draws: int, rng: np.random.Generator
 ) -> Floats:
     """The weight on each cell, of replicates in which only labels other than the likeliest are drawn."""
     n, row = len(s), np.arange(len(s))
     top = s.p.argmax(1)
     usual = np.bincount(cell[row, top], s.weight, cells)
     # a row of a sample stands for several
-    replicate, hit = hits(1 - s.p[row, top], np.full(n, s.rows / n), many, rng)
+    replicate, hit = hits(1 - s.p[row, top], np.full(n, s.rows / n), draws, rng)
     other = s.p[hit]
     other[np.arange(len(hit)), top[hit]] = 0.0
     to = drawn_labels(other / other.sum(1, keepdims=True), rng.random((1, len(hit))))[0]
     weight = s.weight[hit] * (n / s.rows)
     place = np.concatenate((cell[hit, to], cell[hit, top[hit]])) + cells * np.tile(replicate, 2)
-    moved: Any = np.bincount(place, np.concatenate((weight, -weight)), many * cells)
-    found: Floats = usual + moved.reshape(many, cells)
-    return found
+    change: Any = np.bincount(place, np.concatenate((weight, -weight)), draws * cells)
+    return np.asarray(usual + change.reshape(draws, cells))
 
 
 def resampled_class_gaps(
-    s: ClassSample, cell: Labels, cells: int, many: int, rng: np.random.Generator
+    s: ClassSample, cell: Labels, cells: int, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Replicates, of variance 1, of what other rows would change in the gaps of the cells.
 
@@ -264,11 +266,10 @@ def resampled_class_gaps(
     n, k = cell.shape
     gap = (s.gap[some] * weight[:, None]).ravel()
     table = csr_array((gap, cell.ravel(), k * np.arange(n + 1)), shape=(n, cells))
-    times = rng.standard_normal((n, many))
+    times = rng.standard_normal((n, draws))
     times -= weight @ times
     drawn, size = (table.T @ times).T, np.sqrt(np.bincount(cell.ravel(), gap**2, cells))
-    found: Floats = np.divide(drawn, size, out=np.zeros(drawn.shape), where=size > 0)
-    return found
+    return np.asarray(np.divide(drawn, size, out=np.zeros(drawn.shape), where=size > 0))
 
 
 class Kernels:
@@ -302,7 +303,7 @@ class Kernels:
         return log
 
 
-def likeliest(kernels: Kernels, weight: Floats) -> float:
+def best_bandwidth(kernels: Kernels, weight: Floats) -> float:
     """The bandwidth under which the rows are likeliest, each seen from the others.
 
     Some of them, in the order of the sample, are enough to tell.
@@ -334,7 +335,10 @@ class KernelGaps:
         smooth = np.einsum("ij,jk->ik", shares, s.p)
         self.bias = (smooth - s.p).T.ravel()
         self.gap = np.einsum("ij,jk->ik", shares, s.gap).T.ravel()
-        chance = np.random.default_rng(seed).random((replicates(max(n * n, 8 * n * k)), n))
+        self.coarse = len(self.gap) <= MAX_COARSE
+        chance = np.random.default_rng(seed).random(
+            (affordable_replicates(max(n * n, 8 * n * k)), n)
+        )
         # in single precision: this is noise
         light = np.ascontiguousarray(shares.T, np.float32)
         q = np.maximum(s.p + np.einsum("ij,jk->ik", kernels.shares(_WIDER * h), s.gap), 0.0)
@@ -345,15 +349,13 @@ class KernelGaps:
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance: so many times those seen, within the probabilities there are."""
-        moved: Floats = np.clip(self._p + step * self.gap, 0.0, 1.0) - self._p
-        return moved
+        return np.asarray(np.clip(self._p + step * self.gap, 0.0, 1.0) - self._p)
 
     def at(self, step: float) -> Floats:
         """Replicates of the gaps at a step."""
         if step == 0:
             return self.null
-        drawn: Floats = self.moved(step).astype(np.float32) + self._noise
-        return drawn
+        return np.asarray(self.moved(step).astype(np.float32) + self._noise)
 
 
 def _noise(p: Floats, shares: Floats, light: NDArray[np.float32], chance: Floats) -> Floats:
@@ -361,10 +363,12 @@ def _noise(p: Floats, shares: Floats, light: NDArray[np.float32], chance: Floats
 
     Added to those of the likeliest labels: small gaps of rows that are nearly certain keep their digits.
     """
-    many, (n, k) = len(chance), p.shape
+    replicates, (n, k) = len(chance), p.shape
     likeliest = p.argmax(1)
     least = -p
     least[np.arange(n), likeliest] += 1
-    drawn: Floats = (changes(drawn_labels(p, chance), likeliest, k) @ light).reshape(many, k * n)
+    drawn: Floats = (label_changes(drawn_labels(p, chance), likeliest, k) @ light).reshape(
+        replicates, k * n
+    )
     drawn += np.einsum("ij,jk->ik", shares, least).T.ravel().astype(np.float32)
     return drawn

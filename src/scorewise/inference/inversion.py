@@ -10,24 +10,28 @@ value where the one seen is below it. Only one direction is tried, so that the l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.inference.resampling import drawn_gaps, share_beyond
-from scorewise.inference.scales import halved
+from scorewise.computing import cached, inner
+from scorewise.estimate import Estimate
+from scorewise.inference.resampling import consistency_gaps, resampling_p
+from scorewise.inference.scales import bisection
+from scorewise.statistics.probabilities import ProbabilityCells
 from scorewise.tallies.losses import logit
-from scorewise.tallies.probabilities import Chances
-from scorewise.tallies.sorting import inner
 
 Statistic = Callable[[Floats], Floats]  # of gaps, replicates by cells, as shares of the whole
 # fixed steps, so that a wider level never has a narrower interval
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 32.0, 1e3, 1e6, 1e12)
 _PRIOR = 2.0  # rows of the trend
 _EXPECTED = 25.0  # variance, in rows, of labels below which few rows of a class are expected
-_FEW = 12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
+MAX_COARSE = (
+    12  # cells with which all steps are tried: rates that end at 0 or 1 may turn the way back
+)
 CELLS = 1 << 10  # up to which all can be drawn at once
 DRAWN = 1 << 20  # beyond which draws would take minutes
 _BLOCK = 1 << 12  # cells in a block, at the most
@@ -36,7 +40,10 @@ _DRAWS = 1 << 22  # labels drawn at a step, about
 Part = Callable[[slice], Statistic]  # of the gaps of some cells: what they add to an error
 
 
-class Inverted(NamedTuple):
+METHOD = "inverted consistency test"
+
+
+class InvertedTest(NamedTuple):
     """A statistic seen, its interval, and what calibrated scores would give."""
 
     value: float
@@ -45,17 +52,32 @@ class Inverted(NamedTuple):
     expected: float
     p: float
 
+    def estimate(
+        self,
+        level: float,
+        *,
+        bound: float = 0.0,
+        bounds: tuple[float, float] = (0.0, 1.0),
+        method: str = METHOD,
+        caution: str = "",
+    ) -> Estimate:
+        """The estimate, within the bounds of the measure."""
+        value, low, high, expected, p = self
+        known = {"bound": bound, "expected": expected, "p": p}
+        return Estimate.within(bounds, value, low, high, level, method, caution=caution, **known)
+
 
 class Gaps(Protocol):
     """The gaps seen, and replicates of what they would be if they were a number of times as large.
 
     Steps below 0 lead the other way. `few` says that so few rows of a class are expected that chance
-    may well have hidden a larger error there.
+    may well have hidden a larger error there, `coarse` that the cells are few.
     """
 
     gap: Floats
     null: Floats
     few: bool
+    coarse: bool
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance: so many times those seen, where possible."""
@@ -72,57 +94,54 @@ class Noise:
     Where few rows of a class are expected, labels are drawn anew at each step; otherwise what is drawn
     for calibrated scores is scaled, with normal draws for what is missing. Where cells do not vary
     independently, `drawn` are replicates of the gaps of calibrated scores, and `seen` replicates, of
-    variance 1, of what chance adds to the gaps seen. A part of many cells is given the `whole`.
+    variance 1, of what chance adds to the gaps seen. A part of many cells is given its `direction`.
     """
 
     def __init__(
         self,
-        c: Chances,
+        c: ProbabilityCells,
         replicates: int,
         seed: int | tuple[int, int],
         *,
         drawn: Floats | None = None,
         seen: Floats | None = None,
-        whole: Direction | None = None,
+        direction: Direction | None = None,
     ) -> None:
         self._rng = np.random.default_rng(seed)
         self._seed = seed
-        self._way = Direction.of(c) if whole is None else whole
+        self._way = Direction.of(c) if direction is None else direction
         self.few = self._way.few
         self.total = self._way.total
-        self.cells = c
+        self.cells, self.coarse = c, len(c) <= MAX_COARSE
         self.gap = c.gap / self.total
-        null = drawn_gaps(c, replicates, self._rng) if drawn is None else drawn
+        null = consistency_gaps(c, replicates, self._rng) if drawn is None else drawn
         self.null = null / self.total
         self._seen = seen
-        self._more: tuple[Floats, Floats] | None = None
-        self._at: dict[float, Floats] = {0.0: self.null}  # for other errors of the same cells
 
     def moved(self, step: float) -> Floats:
         """The gaps without chance, as shares of the whole: so many times those seen, where possible."""
         c = self.cells
-        return (self._rate(step) - c.p) * c.weight / self.total
+        return cached(
+            self, ("moved", step), lambda: (self._rate(step) - c.p) * c.weight / self.total
+        )
 
     def at(self, step: float) -> Floats:
-        """Replicates of the gaps, as shares of the whole."""
-        if step in self._at:
-            return self._at[step]
-        if self.few:
-            c = self.cells
-            there = c.shifted(self._rate(step) - c.p)
-            found = drawn_gaps(there, len(self.null), np.random.default_rng(self._seed))
-            found = (found + (there.sum - c.sum)) / self.total
-        else:
-            found = self._drawn(step)
-        if self._seen is None:
-            self._at[step] = found
-        return found
+        """Replicates of the gaps, as shares of the whole; kept for other errors of the same cells."""
+        if not step:
+            return self.null
+        again = self._redrawn if self.few else self._drawn
+        return cached(self, step, lambda: again(step)) if self._seen is None else again(step)
+
+    def _redrawn(self, step: float) -> Floats:
+        c = self.cells
+        there = c.shifted(self._rate(step) - c.p)
+        redrawn_gaps = consistency_gaps(there, len(self.null), np.random.default_rng(self._seed))
+        return np.asarray((redrawn_gaps + (there.sum - c.sum)) / self.total)
 
     def _rate(self, step: float) -> Floats:
         c = self.cells
-        far = step * self._way.toward if step > 0 else -step * self._way.back
-        rate: Floats = np.clip(c.p + far / c.weight, 0.0, 1.0)
-        return rate
+        shift = step * self._way.toward if step > 0 else -step * self._way.back
+        return np.asarray(np.clip(c.p + shift / c.weight, 0.0, 1.0))
 
     def _drawn(self, step: float) -> Floats:
         c, rate = self.cells, self._rate(step)
@@ -132,31 +151,35 @@ class Noise:
         variance = c.squares * rate * (1 - rate) - within
         # what rounding leaves is no variance
         variance = np.where(variance > 1e-12 * c.squares, variance, 0.0)
-        moved = self.moved(step)
+        free = self.moved(step)
         # other rows would have had other scores, and so other shares of the cells
         shares = np.divide(c.squares, c.weight**2, out=np.zeros(len(c)), where=c.weight > 0)
         if self._seen is not None:
             # from the noise of calibrated scores to that of the gaps seen
             part = np.where(self._seen.any(0), min(abs(step), 1.0), 0.0)
-            wanted = variance + shares * (moved * self.total) ** 2
-            told = c.noise > 1e-200 * wanted.max(initial=0.0)
-            ratio = np.divide(wanted, c.noise, out=np.ones(len(c)), where=told)
+            wanted = variance + shares * (free * self.total) ** 2
+            noisy = c.noise > 1e-200 * wanted.max(initial=0.0)
+            ratio = np.divide(wanted, c.noise, out=np.ones(len(c)), where=noisy)
             drawn = np.sqrt((1 - part) * ratio) * self.null
             drawn += np.sqrt(part * wanted) / self.total * self._seen
-            drawn += moved
+            drawn += free
             return drawn
-        kept = np.minimum(variance, c.noise)
-        less = np.sqrt(np.divide(kept, c.noise, out=np.ones(len(c)), where=c.noise > 0))
+        # threads that ask for several steps at once must not draw this twice
+        more, mass = cached(self, "more", lambda: self._more(shares))
+        left = np.minimum(variance, c.noise)
+        less = np.sqrt(np.divide(left, c.noise, out=np.ones(len(c)), where=c.noise > 0))
         drawn = less * self.null
-        drawn += moved
-        if self._more is None:
-            more, mass = self._rng.standard_normal((2, *self.null.shape))
-            mass *= np.sqrt(shares)
-            mass -= (mass * (c.weight / self.total)).sum(1, keepdims=True)
-            self._more = more, mass
-        drawn += np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total * self._more[0]
-        drawn += moved * self._more[1]
+        drawn += free
+        drawn += np.sqrt(np.maximum(variance - c.noise, 0.0)) / self.total * more
+        drawn += free * mass
         return drawn
+
+    def _more(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Normal draws for what noise is missing, and for the shares of rows that cells might have."""
+        more, mass = self._rng.standard_normal((2, *self.null.shape))
+        mass *= np.sqrt(shares)
+        mass -= (mass * (self.cells.weight / self.total)).sum(1, keepdims=True)
+        return more, mass
 
 
 class Direction(NamedTuple):
@@ -168,7 +191,7 @@ class Direction(NamedTuple):
     few: bool
 
     @classmethod
-    def of(cls, c: Chances) -> Direction:
+    def of(cls, c: ProbabilityCells) -> Direction:
         """Along the gaps seen; and back, all rates up or down by a row, or what chance may do."""
         toward = _without_noise(c)
         noise = np.maximum(c.noise, 0.0)
@@ -189,7 +212,7 @@ class Direction(NamedTuple):
         return self._replace(toward=self.toward[used], back=self.back[used])
 
 
-def _without_noise(c: Chances) -> Floats:
+def _without_noise(c: ProbabilityCells) -> Floats:
     """The gaps seen, shrunk towards those of a logistic recalibration by how much of the rest is noise.
 
     Noise that is in the gaps seen would otherwise count twice when it is drawn anew. The trend is
@@ -204,8 +227,8 @@ def _without_noise(c: Chances) -> Floats:
     # of sure scores that are wrong, the noise is rather that of the rates seen, with two rows of the trend
     for _ in range(3):
         error = np.sqrt(variance)
-        found = np.linalg.lstsq((basis / error).T, c.gap / error, rcond=1e-6)
-        trend = (found[0][:, None] * basis).sum(0)
+        solution = np.linalg.lstsq((basis / error).T, c.gap / error, rcond=1e-6)
+        trend = (solution[0][:, None] * basis).sum(0)
         r = np.clip(c.p + trend / c.weight, 0.0, 1.0)
         r = np.clip((c.pos / c.weight * rows + _PRIOR * r) / (rows + _PRIOR), 0.0, 1.0)
         variance = np.maximum(least, c.squares * r * (1 - r))
@@ -221,27 +244,26 @@ def _shrunk(trend: Floats, rest: Floats, error: Floats) -> Floats:
     from scipy.special import erf
 
     square = np.maximum(rest * rest, 1e-20)
-    wanted = inner(error, np.abs(trend + rest))
+    wanted = inner(error, np.abs(trend + rest)) * (1 + 1e-9)
+    around, root = math.sqrt(2 / math.pi), math.sqrt(2)
 
     def gaps(less: float) -> Floats:
-        left: Floats = trend + rest * np.maximum(1 - less / square, 0.0)
-        return left
+        return np.asarray(trend + rest * np.maximum(1 - less / square, 0.0))
 
     def too_large(less: float) -> bool:
         g = gaps(less)
-        size = np.sqrt(2 / np.pi) * np.exp(-g * g / 2) + g * erf(g / np.sqrt(2))
-        return inner(error, size) > wanted * (1 + 1e-9)
+        return inner(error, around * np.exp(-g * g / 2) + g * erf(g / root)) > wanted
 
-    most = float(square.max(initial=0.0))
-    if too_large(most):
+    largest = float(square.max(initial=0.0))
+    if too_large(largest):
         return trend
-    return gaps(halved(too_large, 0.0, most, 30)[1])
+    return gaps(bisection(too_large, 0.0, largest, 30)[1])
 
 
-def inverted(
+def invert_test(
     noise: Gaps, statistic: Statistic, level: float, *, size: Statistic | None = None,
     value: float | None = None, expected: float | None = None,
-) -> Inverted:  # fmt: skip
+) -> InvertedTest:  # fmt: skip
     """The statistic of the gaps seen, with interval, expected value and p-value.
 
     `size` is the error itself, as a function of gaps without noise, where the statistic corrects for
@@ -255,31 +277,30 @@ def inverted(
     rounding = (1e-5 if noise.null.dtype == np.float32 else 1e-9) * abs(seen) + 1e-15
     least = seen - rounding
     null = statistic(noise.null)
-    known = {0.0: np.sort(null)}
+    drawn = {0.0: np.sort(null)}
 
     def quantile(step: float, share: float) -> float:
-        if step not in known:
-            known[step] = np.sort(statistic(noise.at(step)))
-        ordered, place = known[step], share * (len(null) - 1)
+        if step not in drawn:
+            drawn[step] = np.sort(statistic(noise.at(step)))
+        ordered, place = drawn[step], share * (len(null) - 1)
         at = min(int(place), len(ordered) - 2)
         return float(ordered[at] + (place - at) * (ordered[at + 1] - ordered[at]))
 
-    p = share_beyond(null, least)
-    all_steps = len(noise.gap) <= _FEW
-    low = (
-        0.0 if p >= tail else _crossing(lambda step: quantile(step, 1 - tail) - least, all_steps, 0)
-    )
+    p = resampling_p(null, least)
+    low = 0.0
+    if p < tail:
+        low = _crossing(lambda step: quantile(step, 1 - tail) - least, noise.coarse, 0)
     # a value below what chance alone gives is luck, and hides as much as a usual one
     usual = max(seen, quantile(0.0, 0.5)) + rounding
-    high = _crossing(lambda step: quantile(step, tail) - usual, all_steps, -1)
+    high = _crossing(lambda step: quantile(step, tail) - usual, noise.coarse, -1)
     ends = _largest(noise, size, 1.0, low, high)
     if noise.few and p >= tail:
         # gaps that chance may have made do not say which way they go
-        back = _crossing(lambda step: quantile(-step, tail) - usual, all_steps, -1)
+        back = _crossing(lambda step: quantile(-step, tail) - usual, noise.coarse, -1)
         ends[1] = max(ends[1], *_largest(noise, size, -1.0, back))
     exact = seen if value is None else value
     mean = float(null.mean()) if expected is None else expected
-    return Inverted(exact, min(ends[0], exact), max(ends[1], exact), mean, p)
+    return InvertedTest(exact, min(ends[0], exact), max(ends[1], exact), mean, p)
 
 
 def _largest(noise: Gaps, size: Statistic, way: float, *last: float) -> list[float]:
@@ -325,10 +346,12 @@ class ManyCells:
     `term` makes it of the gaps of a block, `size` of gaps that are free of noise.
     """
 
-    def __init__(self, c: Chances, term: Part, size: Part, replicates: int, seed: int) -> None:
+    def __init__(
+        self, c: ProbabilityCells, term: Part, size: Part, replicates: int, seed: int
+    ) -> None:
         self._cells, self._term, self._size, self._seed = c, term, size, seed
         self._way = Direction.of(c)
-        self.few = self._way.few
+        self.few, self.coarse = self._way.few, False
         step = max(1, min(_BLOCK, len(c) // _BLOCKS))
         self._blocks = [slice(i, i + step) for i in range(0, len(c), step)]
         self._draws = int(np.clip(_DRAWS // len(c), 16, 256))
@@ -340,8 +363,7 @@ class ManyCells:
     def moved(self, step: float) -> Floats:
         """What each block adds without chance."""
         free = self._each(lambda at: self._size(at)(self._noise(at, 0).moved(step)[None]))
-        added: Floats = free[0]
-        return added
+        return np.asarray(free[0])
 
     def at(self, step: float) -> Floats:
         """Replicates of what each block adds."""
@@ -350,7 +372,7 @@ class ManyCells:
 
     def _noise(self, block: slice, draws: int) -> Noise:
         seed = self._seed, block.start
-        return Noise(self._cells.part(block), draws, seed, whole=self._way.part(block))
+        return Noise(self._cells.part(block), draws, seed, direction=self._way.part(block))
 
-    def _each(self, made: Callable[[slice], Any]) -> Floats:
-        return np.stack([made(block) for block in self._blocks], axis=-1)
+    def _each(self, compute: Callable[[slice], Any]) -> Floats:
+        return np.stack([compute(block) for block in self._blocks], axis=-1)

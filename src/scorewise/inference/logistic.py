@@ -9,22 +9,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.columns import Kind
-from scorewise.inference.scales import freedom
+from scorewise.computing import inner, once
+from scorewise.inference.scales import sandwich
+from scorewise.statistics.probabilities import MAX_CELLS, probability_cells
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import why_open
+from scorewise.tallies.coarse import why_undecided
 from scorewise.tallies.losses import expit, logit
-from scorewise.tallies.probabilities import MOST, chances
-from scorewise.tallies.sorting import add_runs, inner, once
+from scorewise.tallies.runs import ALL_CELLS, AllCells, add_runs
 
 TOLERANCE = 1e-10
 _STEPS = 200
-_FEW_STEPS = 8  # from near the optimum
+_LINE_STEPS = 30  # which take five or six
 _FAR = 10.0  # times 1 + the largest coefficient: how far a step leads
 _MANY = 1 << 13  # cells from which on a first fit to fewer of them saves time
 _CHUNK = 1 << 15  # cells that fit into the cache
-LARGEST = 1e100  # log-odds beyond which squares leave the floats
+MAX_VARIANCE = 1e100  # log-odds beyond which squares leave the floats
 
 
 class Fitted(NamedTuple):
@@ -148,37 +149,104 @@ def _log_loss(odds: Any, neg: Floats, pos: Floats) -> tuple[float, Floats]:
     return loss, np.where(odds >= 0, 1.0, e) / above
 
 
-def lines(x: Floats, neg: Floats, pos: Floats, near: Floats) -> Floats | None:
+class Lines(NamedTuple):
+    """Lines of many groups or replicates, each of an intercept and a slope.
+
+    `converged` is where Newton's steps led to them; `chances` are the probabilities of the cells there, and
+    `last` is the last row of the inverse of the second derivatives.
+    """
+
+    intercept: Floats
+    slope: Floats
+    converged: Bools
+    chances: Floats
+    last: tuple[Floats, Floats]
+
+
+def newton_lines(
+    x: Floats, mass: Any, pos: Floats, intercept: Floats, slope: Floats, *, by: AllCells = ALL_CELLS,
+    offset: bool = False, wanted: Any = True,
+) -> Lines:  # fmt: skip
+    """The lines on x that make the labels of each group, or replicate, likeliest; all at once.
+
+    `mass` is None where there is one row in each cell. With `offset`, slopes stay 1. Those that are not
+    `wanted`, and those that steps lead away from, have not converged.
+    """
+    a, b, against = intercept, slope, _against(x) if offset else None
+    good = np.broadcast_to(wanted, a.shape).copy()
+    done = ~good
+    with np.errstate(all="ignore"):
+        for _ in range(_LINE_STEPS):
+            p = _line_chances(x, a, b, against, by)
+            v = p if mass is None else mass * p
+            residual = v - pos
+            p = 1 - p
+            v *= p
+            g0, h00 = by.add(residual), by.add(v)
+            if offset:
+                move, turn, last = g0 / h00, np.zeros(a.shape), (1 / h00, np.zeros(a.shape))
+            else:
+                vx = v * x
+                residual *= x
+                g1, h01 = by.add(residual), by.add(vx)
+                vx *= x
+                h11 = by.add(vx)
+                det = h00 * h11 - h01 * h01
+                last = -h01 / det, h00 / det
+                move, turn = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
+            a, b = np.where(done, a, a - move), np.where(done, b, b - turn)
+            size = np.maximum(np.abs(move), np.abs(turn))
+            good &= done | (size < 50)  # diverges
+            # steps shrink as their squares: what is left after such a one is below rounding
+            done = done | ~good | (size <= 1e-6)
+            if done.all():
+                break
+        return Lines(a, b, good & done, _line_chances(x, a, b, against, by), last)
+
+
+def _line_chances(x: Floats, a: Floats, b: Floats, against: Any, by: AllCells) -> Floats:
+    """The probability of each cell on its line; of slope 1, given the odds `against`."""
+    odds: Floats
+    if against is not None:
+        odds = by.of(_against(a)) * against
+    else:
+        odds = by.of(-b) * x
+        odds -= by.of(a)
+        np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
+    odds += 1.0
+    np.reciprocal(odds, out=odds)
+    return odds
+
+
+def _against(x: Floats) -> Floats:
+    """The odds against, given log-odds; beyond these the probability is 0 or 1 to all digits."""
+    odds: Floats = np.clip(x, -350.0, 350.0)
+    np.negative(odds, out=odds)
+    return np.exp(odds, out=odds)
+
+
+def fitted_lines(x: Floats, neg: Floats, pos: Floats, start_at: Floats) -> Floats | None:
     """Intercept and slope, as columns, that fit each row of weights (of folds, by cells) best.
 
     All rows at once, from a line that is near; those that Newton's steps do not lead to are fitted one by
     one. None where one has no fit.
 
     >>> x, pos = np.array([-1.0, 0.0, 1.0]), np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
-    >>> lines(x, 4 - pos, pos, np.zeros(2))[:, 1].round(3)
+    >>> fitted_lines(x, 4 - pos, pos, np.zeros(2))[:, 1].round(3)
     array([ 1.099, -1.099])
     """
     mass = neg + pos
     middle = float((mass.sum(0) * x).sum() / mass.sum())
     size = math.sqrt(float((mass.sum(0) * (x - middle) ** 2).sum() / mass.sum())) or 1.0
-    u = (x - middle) / size
-    square = u * u
-    coef = np.tile([near[0] + middle * near[1], near[1] * size], (len(neg), 1))
-    with np.errstate(all="ignore"):
-        for _ in range(_FEW_STEPS):
-            p = expit(coef[:, :1] + coef[:, 1:] * u)
-            p_mass = mass * p
-            off, weight = p_mass - pos, p_mass * (1 - p)
-            a, b = off.sum(1), (off * u).sum(1)
-            h, i, j = weight.sum(1), (weight * u).sum(1), (weight * square).sum(1)
-            move = np.stack([j * a - i * b, h * b - i * a], 1) / (h * j - i * i)[:, None]
-            coef, far = coef - move, np.abs(move).max(1)
-            done = far <= TOLERANCE * (1 + np.abs(coef).max(1))
-            if done.all():
-                break
-    coef[:, 1] /= size
-    coef[:, 0] -= middle * coef[:, 1]
-    for k in np.flatnonzero(~done):
+    start = (
+        np.full(len(neg), start_at[0] + middle * start_at[1]),
+        np.full(len(neg), start_at[1] * size),
+    )
+    fits = newton_lines((x - middle) / size, mass, pos, *start)
+    slopes = fits.slope / size
+    with np.errstate(invalid="ignore"):  # where steps have led beyond the floats
+        coef = np.stack([fits.intercept - middle * slopes, slopes], 1)
+    for k in np.flatnonzero(~fits.converged):
         used = mass[k] > 0
         fit = logistic([np.ones(int(used.sum())), x[used]], neg[k, used], pos[k, used])
         if not fit.converged:
@@ -187,7 +255,9 @@ def lines(x: Floats, neg: Floats, pos: Floats, near: Floats) -> Floats | None:
     return coef
 
 
-def rising(features: list[Any], neg: Floats, pos: Floats, intercept: bool = True) -> Floats:
+def nonnegative_fit(
+    features: list[Any], neg: Floats, pos: Floats, intercept: bool = True
+) -> Floats:
     """The likeliest coefficients of which none but the intercept, the first, is negative.
 
     The loss is convex: if its minimum has a negative coefficient, then the best has one of them at 0.
@@ -236,20 +306,20 @@ def log_odds(t: Tally, clip: float | None) -> LogOdds:
     Beyond 65,536 distinct scores, neighbours are joined on the fixed grid at their mean probability.
     """
     # a cell of logits keeps its log-odds, where a probability would round to 0 or 1
-    if (t.kind == "logit" or not why_open(t)) and len(t.score) <= MOST:
+    if (t.kind == "logit" or not why_undecided(t)) and len(t.score) <= MAX_CELLS:
         neg, pos = neg2, pos2 = [c.astype(np.float64) for c in (t.neg, t.pos)]
         if t.neg2 is not t.neg:
             neg2, pos2 = (c.astype(np.float64) for c in (t.neg2, t.pos2))
-        return LogOdds(odds_of(t.score, t.kind, clip), neg, pos, neg2, pos2)
-    c = chances(t)
+        return LogOdds(as_log_odds(t.score, t.kind, clip), neg, pos, neg2, pos2)
+    c = probability_cells(t)
     share = c.pos / c.weight
     neg, pos = neg2, pos2 = c.weight - c.pos, c.pos
     if c.weighted:
         neg2, pos2 = c.squares * (1 - share), c.squares * share
-    return LogOdds(odds_of(np.clip(c.p, 0.0, 1.0), "probability", clip), neg, pos, neg2, pos2)
+    return LogOdds(as_log_odds(np.clip(c.p, 0.0, 1.0), "probability", clip), neg, pos, neg2, pos2)
 
 
-def odds_of(score: Any, kind: Kind, clip: float | None) -> Floats:
+def as_log_odds(score: Any, kind: Kind, clip: float | None) -> Floats:
     """Scores as log-odds; probabilities may be held a clip away from 0 and 1."""
     s: Floats = score.astype(np.float64)
     if kind != "logit":
@@ -265,9 +335,9 @@ def in_the_large(c: LogOdds) -> Coefficient | None:
     if not fit.converged:
         from scipy.optimize import bisect
 
-        far, pos = float(np.abs(c.x).max()) + 800.0, float(c.pos.sum())
+        reach, pos = float(np.abs(c.x).max()) + 800.0, float(c.pos.sum())
         # as many are expected to be positive as are
-        ends = {"a": -far, "b": far, "xtol": 1e-15, "maxiter": 120, "disp": False}
+        ends = {"a": -reach, "b": reach, "xtol": 1e-15, "maxiter": 120, "disp": False}
         start = bisect(lambda a: inner(mass, expit(c.x + a)) - pos, **ends)
         p = expit(c.x + start)
         curvature = inner(mass, p * (1 - p))
@@ -292,17 +362,21 @@ def slope(c: LogOdds) -> Coefficient | None:
 def _last(
     fit: Fitted, features: list[Floats], offset: Floats | float, c: LogOdds
 ) -> Coefficient | None:
-    p = expit(np.asarray(sum((a * f for a, f in zip(fit.coef, features, strict=True)), offset)))
-    square = c.neg2 * p * p + c.pos2 * (1 - p) ** 2
-    meat = np.array([[inner(square * a, b) for b in features] for a in features])
-    bread = np.linalg.pinv(fit.curvature)
     with np.errstate(over="ignore", invalid="ignore"):  # where the likelihood is all but flat
-        variance = float((bread @ meat @ bread)[-1, -1])
-        effect = sum((a * f for a, f in zip(bread[-1], features, strict=True)), np.zeros(len(c.x)))
-    if not variance < LARGEST:
+        p, effect = last_effects(fit, features, offset)
+        variance = sandwich((c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p)))
+    if not variance.variance < MAX_VARIANCE:
         return None
-    weight = squares = np.concatenate((c.neg, c.pos))
-    if c.neg2 is not c.neg:
-        squares = np.concatenate((c.neg2, c.pos2))
-    df = freedom(weight, squares, np.concatenate((effect * p, effect * (1 - p))))
-    return Coefficient(float(fit.coef[-1]), math.sqrt(max(variance, 0.0)), df)
+    return Coefficient(float(fit.coef[-1]), math.sqrt(variance.variance), variance.df)
+
+
+def last_effects(
+    fit: Fitted, features: list[Floats], offset: Floats | float
+) -> tuple[Floats, Floats]:
+    """The probabilities of cells, and what a unit of residual in each does to the last coefficient."""
+    last = np.linalg.pinv(fit.curvature)[-1]
+    odds, effect = (
+        sum((c * f for c, f in zip(row, features, strict=True)), start + 0 * features[0])
+        for row, start in ((fit.coef, offset), (last, 0.0))
+    )
+    return expit(odds), effect

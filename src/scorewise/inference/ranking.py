@@ -9,36 +9,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.computing import inner, on_threads, once
 from scorewise.inference.scales import (
-    Part,
-    Spread,
-    effective,
-    freedom,
-    halved,
+    Component,
+    Side,
+    Variance,
+    bisection,
+    effective_size,
+    effective_sizes,
     limits,
-    one_row,
-    pooled_spread,
-    z,
+    normal_quantile,
+    pooled_variance,
+    sandwich,
+    single_row,
+    sum_of_variances,
 )
+from scorewise.statistics.formulas import auroc, largest_gaps, midranks
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.formulas import auroc, largest_gaps, placed
 from scorewise.tallies.losses import Moments
-from scorewise.tallies.sorting import inner, on_threads, once
+from scorewise.tallies.runs import ALL_CELLS, AllCells
 from scorewise.tallies.tally import Block
 
-FEW = 10  # rows of a class, below which DeLong's variance is not trusted
-CERTAIN = 20  # degrees of freedom of that variance, from which on it is trusted fully
+MIN_ROWS = 10  # rows of a class, below which DeLong's variance is not trusted
+MIN_FREEDOM = 20  # degrees of freedom of that variance, from which on it is trusted fully
 _MANY = 1000  # degrees of freedom, beyond which more of them change nothing
 _CELLS = 32  # thresholds: more find hardly a larger maximum
 _PAIRS = 300  # draws of noise, each also taken with the other sign
 _STEPS = 8
 
 
-def area(t: Tally) -> float:
+def auroc_value(t: Tally) -> float:
     """Share of pairs (positive, negative) in the right order, ties counting half.
 
-    >>> area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
+    >>> auroc_value(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
     0.875
     """
     if t.distinct and not t.why_not_ranked:
@@ -71,17 +75,17 @@ def _steps(t: Tally) -> _Steps:
 
     def of_block(b: Block) -> _Steps:
         at = np.flatnonzero(b.pos > 0)
-        many, others, rank = len(at), len(b.pos) - len(at), np.arange(len(at))
+        positives, negatives, rank = len(at), len(b.pos) - len(at), np.arange(len(at))
         below = at - rank
         once, under, beyond = int(below.sum()), int(b.neg_below), int(b.pos_below)
         # summed by parts over the negatives: how many positives of the block lie below them, squared
-        squares = many * many * others - 2 * int((below * rank).sum()) - once
+        squares = positives * positives * negatives - 2 * int((below * rank).sum()) - once
         sums = (
-            once + many * under,
-            int((below * below).sum()) + under * (2 * once + many * under),
-            squares + beyond * (2 * (many * others - once) + others * beyond),
+            once + positives * under,
+            int((below * below).sum()) + under * (2 * once + positives * under),
+            squares + beyond * (2 * (positives * negatives - once) + negatives * beyond),
         )
-        if not many:
+        if not positives:
             return _Steps(*sums, 0.0, 0.0, (0.0, 0), (0.0, 0))
         # distribution functions are the furthest apart just before or just behind a positive
         lead = below * pos - rank * neg
@@ -99,11 +103,11 @@ def _steps(t: Tally) -> _Steps:
         return _Steps(*sums, step, line, *ends)
 
     *sums, up, down = zip(*on_threads(of_block, list(t.blocks())), strict=True)
-    most = (max((0.0, 0), *side, key=lambda end: end[0]) for side in (up, down))
-    return _Steps(*(sum(column) for column in sums), *most)
+    largest = (max((0.0, 0), *side, key=lambda end: end[0]) for side in (up, down))
+    return _Steps(*(sum(column) for column in sums), *largest)
 
 
-def gaps(t: Tally) -> tuple[float, float, int, int]:
+def ks_gaps(t: Tally) -> tuple[float, float, int, int]:
     """`largest_gaps` of the scores of the two classes, and their places."""
     if t.distinct and not t.why_not_ranked:
         (up, at_up), (down, at_down) = _steps(t)[-2:]
@@ -112,55 +116,68 @@ def gaps(t: Tally) -> tuple[float, float, int, int]:
     return float(up), float(down), int(at_up), int(at_down)
 
 
-def spread(t: Tally, auc: float) -> Spread:
+def auroc_variance(t: Tally, auc: float) -> Variance:
     """Variance of the area (DeLong et al. 1988), by the placements of the cells."""
     neg, pos = t.negatives, t.positives
-
-    def squares(b: Block) -> tuple[float, float]:
-        # twice the weight of the other class below a cell, its own counted half
-        below = (2 * b.neg.cumsum() - b.neg).astype(np.float64, copy=False)
-        above = (2 * b.pos.cumsum() - b.pos).astype(np.float64, copy=False)
-        below *= 0.5 / neg
-        below += b.neg_below / neg - auc
-        above *= -0.5 / pos
-        above += 1 - b.pos_below / pos - auc
-        below *= below
-        above *= above
-        return inner(b.pos2, below), inner(b.neg2, above)
-
     if t.distinct and t.coarse is None:
-        n, p, found = int(neg), int(pos), _steps(t)
-        spread_pos = (found.below2 * p - found.below**2) / (p * n * n)
-        spread_neg = (found.above2 * n - (n * p - found.below) ** 2) / (n * p * p)
+        n, p, steps = int(neg), int(pos), _steps(t)
+        spread_pos = (steps.below2 * p - steps.below**2) / (p * n * n)
+        spread_neg = (steps.above2 * n - (n * p - steps.below) ** 2) / (n * p * p)
     else:
-        both = on_threads(squares, list(t.blocks()))
+        both = on_threads(lambda b: placement_squares(b, (neg, pos), auc), list(t.blocks()))
         spread_pos, spread_neg = (sum(side) for side in zip(*both, strict=True))
     neg2, pos2 = t.squares
-    rows_pos, rows_neg = effective(pos, pos2), effective(neg, neg2)
-    if one_row(rows_pos) or one_row(rows_neg):  # whose distance from its own mean, 0, says nothing
-        return Spread(math.nan, math.nan)
-    return pooled_spread((spread_pos / pos**2, rows_pos), (spread_neg / neg**2, rows_neg))
+    rows_pos, rows_neg = effective_size(pos, pos2), effective_size(neg, neg2)
+    if single_row(rows_pos) or single_row(rows_neg):  # whose distance from its mean is 0
+        return Variance(math.nan, math.nan)
+    return pooled_variance((spread_pos / pos**2, rows_pos), (spread_neg / neg**2, rows_neg))
+
+
+def placement_squares(b: Block, totals: tuple[Any, Any], auc: Any, by: AllCells = ALL_CELLS) -> Any:
+    """Of positives and of negatives, the squares of the distances of their placements from the area.
+
+    `totals` are the weights of the negatives and of the positives of all blocks, or of each group.
+    """
+    neg, pos = map(by.of, totals)
+    # twice the weight of the other class below a cell, its own counted half
+    below = (2 * by.upto(b.neg) - b.neg).astype(np.float64, copy=False)
+    above = (2 * by.upto(b.pos) - b.pos).astype(np.float64, copy=False)
+    below *= 0.5 / neg
+    below += b.neg_below / neg - by.of(auc)
+    above *= -0.5 / pos
+    above += 1 - b.pos_below / pos - by.of(auc)
+    below *= below
+    above *= above
+    return by.add(b.pos2 * below), by.add(b.neg2 * above)
+
+
+def least_freedom(variance: Any, *sides: tuple[Any, Any, Any], by: AllCells = ALL_CELLS) -> Any:
+    """A bound of the degrees of freedom of DeLong's variance: no row brings more than if wholly misplaced.
+
+    `sides` are the weights of the cells of both classes, those of their squares, and sums of the former.
+    """
+    heaviest: Any = 0.0
+    for w, w2, total in sides:
+        heavy = 1.0 if w2 is w else by.most(np.divide(w2, w, out=np.zeros(len(w)), where=w > 0))
+        heaviest = np.maximum(heaviest, heavy / total)
+    return 2 * variance / heaviest**2
 
 
 def _carried(t: Tally, auc: float, variance: float) -> float:
     """Degrees of freedom of DeLong's variance, which few rows may bring; or a bound that is enough."""
-    heaviest = [
-        float((w2 / np.where(w > 0, w, 1)).max()) / float(w.sum()) if t.weighted else 1 / w.sum()
-        for w, w2 in ((t.neg, t.neg2), (t.pos, t.pos2))
-    ]
-    # no row brings more than if it were placed wholly wrong
-    if (least := 2 * variance / max(heaviest) ** 2) > CERTAIN:
+    sides = (t.neg, t.neg2, t.negatives), (t.pos, t.pos2, t.positives)
+    least: float = least_freedom(variance, *sides)
+    if least > MIN_FREEDOM:
         return least
-    few = t.pooled
-    below = (placed(few.neg) / t.negatives - auc) / t.positives
-    above = (1 - placed(few.pos) / t.positives - auc) / t.negatives
-    sides = (few.pos, few.pos2, below), (few.neg, few.neg2, above)
-    known = [(inner(w2, x * x), freedom(w, w2, x)) for w, w2, x in sides]
-    unsure = sum(v * v / df for v, df in known)
-    return sum(v for v, _ in known) ** 2 / unsure if unsure > 0 else math.inf
+    pooled = t.pooled
+    below = (midranks(pooled.neg) / t.negatives - auc) / t.positives
+    above = (1 - midranks(pooled.pos) / t.positives - auc) / t.negatives
+    sides = (pooled.pos, pooled.pos2, below), (pooled.neg, pooled.neg2, above)
+    df: float = sum_of_variances(*map(sandwich, sides)).df
+    return df if df > 0 else math.inf
 
 
-def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
+def auroc_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     """Interval of the area and its name: DeLong on the logit scale, where that says something.
 
     Student's quantile with Welch's degrees of freedom, because a class may have few rows. With fewer
@@ -170,37 +187,37 @@ def area_limits(t: Tally, auc: float, level: float) -> tuple[float, float, str]:
     that would lower an area near 1 may not have been seen.
     """
     # with a tolerance, because weights that are all equal may add up to 9.999...
-    if min(sizes(t)) > FEW - 1e-9 and 0 < auc < 1:
-        known = spread(t, auc)
-        if known.says_something():
-            low, high = limits(auc, known, level, "logit")
-            if _carried(t, auc, known.variance) < CERTAIN:
-                least, most = score_limits(auc, *sizes(t), level)
-                low, high = (min(low, least), high) if auc > 0.5 else (low, max(high, most))
+    if min(class_sizes(t)) > MIN_ROWS - 1e-9 and 0 < auc < 1:
+        variance = auroc_variance(t, auc)
+        if variance.informative():
+            low, high = limits(auc, variance, level, "logit")
+            if _carried(t, auc, variance.variance) < MIN_FREEDOM:
+                least, highest = newcombe_limits(auc, *class_sizes(t), level)
+                low, high = (min(low, least), high) if auc > 0.5 else (low, max(high, highest))
             return low, high, "DeLong, logit"
-    return *score_limits(auc, *sizes(t), level), "Newcombe"
+    return *newcombe_limits(auc, *class_sizes(t), level), "Newcombe"
 
 
-def sizes(t: Tally) -> tuple[float, float]:
+def class_sizes(t: Tally) -> tuple[float, float]:
     """Rows of the negatives and of the positives, or as many as their weights are worth."""
     neg2, pos2 = t.squares
-    return effective(t.negatives, neg2), effective(t.positives, pos2)
+    return effective_size(t.negatives, neg2), effective_size(t.positives, pos2)
 
 
-def score_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:
+def newcombe_limits(auc: float, neg: float, pos: float, level: float) -> tuple[float, float]:
     """The areas from which the one seen is just z Hanley-McNeil standard errors away.
 
-    >>> [round(x, 3) for x in score_limits(1.0, 10, 10, 0.95)]
+    >>> [round(x, 3) for x in newcombe_limits(1.0, 10, 10, 0.95)]
     [0.8, 1.0]
     """
 
     def within(theta: float) -> bool:
         mean = (neg + pos) / 2 - 1
         bracket = 1 + mean * ((1 - theta) / (2 - theta) + theta / (1 + theta))
-        reach = z(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
+        reach = normal_quantile(level) * math.sqrt(theta * (1 - theta) * bracket / (neg * pos))
         return abs(theta - auc) <= reach
 
-    return halved(within, auc, 0.0)[0], halved(within, auc, 1.0)[0]
+    return bisection(within, auc, 0.0)[0], bisection(within, auc, 1.0)[0]
 
 
 class PartialArea(NamedTuple):
@@ -215,10 +232,10 @@ class PartialArea(NamedTuple):
     heights: Moments
 
 
-def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
+def partial_area(t: Tally, width: float, across: bool = False) -> PartialArea:
     """Area under the curve up to a false positive rate, or right of it from a true positive rate up.
 
-    >>> partial(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5).area
+    >>> partial_area(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]), 0.5).area
     0.375
     """
     # walked from its other end, the curve has positives as negatives
@@ -230,14 +247,14 @@ def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
     before = ((len(b.neg), b.pos_below if across else b.neg_above) for b in t.blocks())
     reached = cells[0][: sum(n for n, outside in before if outside < target)].cumsum()
     # whole cells first; then the one in which the curve passes the width (if rounding lets it)
-    whole = int(np.searchsorted(reached, target))
-    run, climb, run2, climb2 = (c[: whole + 1] for c in cells)
+    complete = int(np.searchsorted(reached, target))
+    run, climb, run2, climb2 = (c[: complete + 1] for c in cells)
     height = (climb.cumsum() - climb / 2) / pos
-    length = width - (reached[: whole + 1] - run / 2) / neg
-    end = float(climb[:whole].sum()) / pos
-    area = inner(run[:whole], height[:whole])
-    if whole < len(reached):
-        left, start = target - float(run[:whole].sum()), end
+    length = width - (reached[: complete + 1] - run / 2) / neg
+    end = float(climb[:complete].sum()) / pos
+    area = inner(run[:complete], height[:complete])
+    if complete < len(reached):
+        left, start = target - float(run[:complete].sum()), end
         share = left / run[-1].item()
         end = start + share * climb[-1].item() / pos
         area += left * (start + end) / 2
@@ -251,20 +268,20 @@ def partial(t: Tally, width: float, across: bool = False) -> PartialArea:
     )
 
 
-def partial_spread(t: Tally, p: PartialArea, across: bool = False) -> Spread:
+def partial_variance(t: Tally, p: PartialArea, across: bool = False) -> Variance:
     """Variance of the area: DeLong's, with the score at the boundary estimated too.
 
     A positive counts with its length, a negative with its height; rows beyond the width count 0.
     """
     sides = (t.positives, t.squares[1]), (t.negatives, t.squares[0])
     classes = zip((p.lengths, p.heights), reversed(sides) if across else sides, strict=True)
-    parts = [
-        (m.about(m.first / total, squares) / total**2, effective(total, squares))
+    components = [
+        (m.about(m.first / total, squares) / total**2, effective_size(total, squares))
         for m, (total, squares) in classes
     ]
-    if any(one_row(n) for _, n in parts):  # whose distance from its own mean, 0, says nothing
-        return Spread(math.nan, math.nan)
-    return pooled_spread(*parts)
+    if any(single_row(n) for _, n in components):  # whose distance from its mean is 0
+        return Variance(math.nan, math.nan)
+    return pooled_variance(*components)
 
 
 def precision_area(t: Tally, trapezoid: bool = False) -> float:
@@ -281,61 +298,77 @@ def _precision_sums(t: Tally) -> tuple[float, float]:
 
     def sums(b: Block) -> tuple[float, float]:
         neg, pos = (w.astype(np.float64, copy=False) for w in (b.neg, b.pos))
-        *_, step, line = _precisions(neg, pos, b.neg_above, b.pos_above)
+        tp, above = at_and_above(pos, b.pos_above)[1], b.neg_above + b.pos_above
+        step = tp / (tp + at_and_above(neg, b.neg_above)[1])
+        line = _lines(step, -1, b.pos_above / above if above > 0 else 1.0)
         return inner(pos, step), inner(pos, line)
 
     steps, lines = zip(*on_threads(sums, list(t.blocks())), strict=True)
     return sum(steps), sum(lines)
 
 
-def precision_spread(t: Tally, trapezoid: bool = False) -> Spread:
+def precision_variance(t: Tally, trapezoid: bool = False) -> Variance:
     """Variance, as the sum of squared influences of all rows."""
-    neg, pos = (w.astype(np.float64, copy=False) for w in (t.neg, t.pos))
-    gain, loss = precision_effects(neg, pos, trapezoid)
-    sides = (t.pos, t.pos2, gain), (t.neg, t.neg2, loss)
-    variances = [inner(w2, x * x) for _, w2, x in sides]
-    rows = [x if w2 is w else x * (w2 / np.where(w > 0, w, 1.0)) for w, w2, x in sides]
-    most = max(float(np.abs(x).max(initial=0.0)) for x in rows)
-    few = 2 * sum(variances) < _MANY * most**2  # otherwise no row brings much
-    parts = [
-        Part(v, effective(w.sum(), w2.sum()), freedom(w, w2, x) if few else math.inf)
-        for v, (w, w2, x) in zip(variances, sides, strict=True)
-    ]
-    return pooled_spread(*parts)
+    _, gain, loss = precision_influence(t.neg, t.pos, trapezoid)
+    return variance_by_class((t.pos, t.pos2, gain), (t.neg, t.neg2, loss))
 
 
-def precision_effects(neg: Floats, pos: Floats, trapezoid: bool = False) -> tuple[Floats, Floats]:
-    """What a unit of weight on each cell adds to the area if positive, and takes off if negative.
+def variance_by_class(*sides: Side, by: AllCells = ALL_CELLS) -> Variance:
+    """Variance by the effects of the rows of both classes, each with the degrees of freedom they have."""
+    variances = [by.add(w2 * x * x) for _, w2, x in sides]
+    rows = (x if w2 is w else x * np.divide(w2, w, out=0.0 * x, where=w > 0) for w, w2, x in sides)
+    largest = np.maximum(*(by.most(np.abs(x)) for x in rows))
+    few = 2 * sum(variances) < _MANY * largest**2  # otherwise no row brings much
+    components = []
+    for v, (w, w2, x) in zip(variances, sides, strict=True):
+        df = np.where(few, sandwich((w, w2, x), by=by).df, np.inf) if np.any(few) else np.inf
+        components.append(Component(v, effective_sizes(by.add(w), by.add(w2)), df))
+    return pooled_variance(*components)
+
+
+def average_precisions(neg: Any, pos: Any) -> Any:
+    """The areas under precision-recall curves by steps, of many replicates.
+
+    >>> average_precisions(np.array([[1, 1, 0], [0, 1, 1]]), np.array([[0, 1, 1], [1, 1, 0]])).round(3)
+    array([0.833, 0.417])
+    """
+    tp = ALL_CELLS.downto(pos)
+    precision = tp / np.maximum(tp + ALL_CELLS.downto(neg), 5e-324)  # of no rows, 0
+    return (pos * precision).sum(-1) / pos.sum(-1)
+
+
+def precision_influence(
+    neg: Any, pos: Any, trapezoid: bool = False, by: AllCells = ALL_CELLS
+) -> tuple[Any, Floats, Floats]:
+    """The area, and what a unit of weight on each cell adds to it if positive, and takes off if negative.
 
     A positive adds the precision that it gets itself, and raises precision at every threshold below it;
     a negative lowers it there.
     """
-    tp, rows, *leads = _precisions(neg, pos)
-    lead, total = leads[trapezoid], pos.sum()
-    share = pos / total
+    first, last = by.ends
+    tp, fp = (1.0 * by.downto(w) for w in (pos, neg))
+    rows, total = tp + fp, by.add(pos)
+    lead, share = tp / rows, pos / by.of(total)
     if trapezoid:
-        share = (share + np.concatenate(([0.0], share[:-1]))) / 2
+        lead, before = _lines(lead, last), np.append(0.0, share[:-1])
+        before[first] = 0.0
+        share = (share + before) / 2
     share = share / (rows * rows)
-    gain = (share * (rows - tp)).cumsum() + (lead - inner(pos, lead) / total) / total
-    return gain, (share * tp).cumsum()
+    area, gain = by.add(pos * lead) / total, by.upto(share * (rows - tp))
+    gain += (lead - by.of(area)) / by.of(total)
+    return area, gain, by.upto(share * tp)
 
 
-def _precisions(
-    neg: Floats, pos: Floats, neg_above: float = 0.0, pos_above: float = 0.0
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """For each cell: positives and rows at or above it, and the precision that its positives get.
+def _lines(precision: Floats, last: Any, above: float = 1.0) -> Floats:
+    """The precision that the positives of each cell get on straight lines to that above the last one.
 
-    That is by steps and by straight lines.
+    Above the highest score nothing is called positive, and precision is 1 by convention.
     """
-    tp, fp = at_and_above(pos, pos_above)[1], at_and_above(neg, neg_above)[1]
-    rows = tp + fp
-    precision = tp / rows
-    above = neg_above + pos_above
-    # above the highest score nothing is called positive, and precision is 1 by convention
-    line = np.append(precision[1:], pos_above / above if above > 0 else 1.0)
+    line = np.append(precision[1:], above)
+    line[last] = above
     line += precision
     line /= 2
-    return tp, rows, precision, line
+    return line
 
 
 def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
@@ -347,7 +380,7 @@ def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
     return down[-2::-1], down[:0:-1]
 
 
-def least_distance(t: Tally, level: float) -> float:
+def ks_lower_limit(t: Tally, level: float) -> float:
     """The lower limit of the largest distance between the score distributions of the two classes.
 
     A maximum over thresholds is too large: noise alone makes it positive, and it is taken where noise
@@ -356,20 +389,21 @@ def least_distance(t: Tally, level: float) -> float:
     the hypothesis of the Kolmogorov-Smirnov test, so that the limit is 0 where that test finds nothing.
 
     >>> y, s = np.arange(40) % 2, np.arange(40) / 40
-    >>> least_distance(Tally.of(y, s), 0.95), round(least_distance(Tally.of(y, s + y / 2), 0.95), 2)
+    >>> ks_lower_limit(Tally.of(y, s), 0.95), round(ks_lower_limit(Tally.of(y, s + y / 2), 0.95), 2)
     (0.0, 0.23)
     """
-    few = pool(t.pooled, _CELLS)
-    gap, noise = np.zeros(len(few.score)), np.zeros((len(few.score), _PAIRS))
-    for sign, w, w2, drawn in zip((1, -1), (few.neg, few.pos), few.squares, _normal(), strict=True):
+    pooled = pool(t.pooled, _CELLS)
+    gap, noise = np.zeros(len(pooled.score)), np.zeros((len(pooled.score), _PAIRS))
+    sides = zip((1, -1), (pooled.neg, pooled.pos), pooled.squares, _normal(), strict=True)
+    for sign, w, w2, drawn in sides:
         share = w / float(w.sum())
         below = share.cumsum()
         # normal noise, as of rows drawn anew; weights are as uneven everywhere as on the whole, because
         # where heavy rows lie is chance
         error = np.sqrt(share * (float(w2) / float(w.sum()) ** 2))
-        moved = (drawn[: len(share)] * error[:, None]).cumsum(0)
+        shift = (drawn[: len(share)] * error[:, None]).cumsum(0)
         gap += sign * below
-        noise += sign * (moved - below[:, None] * moved[-1])
+        noise += sign * (shift - below[:, None] * shift[-1])
     noise = np.concatenate((noise, -noise), axis=1)
     seen = float(np.abs(gap).max())
     place = (1 + level) / 2 * (2 * _PAIRS - 1)
@@ -377,9 +411,9 @@ def least_distance(t: Tally, level: float) -> float:
 
     def usual(step: int) -> float:
         """What the maximum seen may be if the true one is so many steps of it."""
-        most = seen * step / _STEPS
-        found = np.sort(np.abs(np.clip(gap, -most, most)[:, None] + noise).max(0))
-        return float(found[at] + part * (found[min(at + 1, len(found) - 1)] - found[at]))
+        largest = seen * step / _STEPS
+        maxima = np.sort(np.abs(np.clip(gap, -largest, largest)[:, None] + noise).max(0))
+        return float(maxima[at] + part * (maxima[min(at + 1, len(maxima) - 1)] - maxima[at]))
 
     ends = {0: usual(0), _STEPS: math.inf}
     if ends[0] >= seen:

@@ -1,4 +1,4 @@
-"""How the rows of cells might have fallen: resampled, with other labels, or dealt to folds.
+"""How the rows of cells might have fallen: resampled, or with other labels.
 
 Rows on the same cell are alike, so a resample need only say how much weight each cell gets, and its cost
 does not grow with the number of rows. With Exp(1) weights for rows (Rubin's Bayesian bootstrap, 1981) a
@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats, Ints
+from scorewise.statistics.probabilities import ProbabilityCells
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.probabilities import Chances
-from scorewise.tallies.sorting import Numbers, add_runs, first_of_runs
+from scorewise.tallies.runs import add_runs, first_of_runs
+from scorewise.tallies.sorting import Numbers
 
 _CELLS = 1024
-_COUNTABLE = 10**8  # rows of a cell up to which draws without replacement are made
 REPLICATES = 1000
 _MANY = 100  # variance, in rows, beyond which draws are normal
 _ALIKE = (
@@ -37,18 +37,18 @@ _RARE = 5  # expected rows of the rarer class up to which weighted rows are draw
 _GROUPS = 32  # of rows with like chances in a cell
 
 
-def share_beyond(null: Floats, least: float) -> float:
+def resampling_p(null: Floats, least: float) -> float:
     """The p-value of a value seen: how many replicates reach it, the sample itself counted once.
 
     `least` is a little below what was seen, because equal up to rounding counts as equal.
 
-    >>> share_beyond(np.array([0.5, 1.0, 3.0]), 2.0)
+    >>> resampling_p(np.array([0.5, 1.0, 3.0]), 2.0)
     0.5
     """
     return (1 + int(np.count_nonzero(null >= least))) / (1 + len(null))
 
 
-def resampled(
+def resampled_weights(
     weight: Numbers, squares: Numbers, replicates: int, rng: np.random.Generator
 ) -> Floats:
     """Replicates (rows) of the weights of cells (columns), given their sums of squared weights."""
@@ -81,14 +81,14 @@ def bootstrap_cells(
     `few_cells(t, cells)`.
     """
     rng = np.random.default_rng(seed)
-    few = few_cells(t, cells)
-    neg, pos, neg2, pos2 = (c.astype(np.float64) for c in (few.neg, few.pos, few.neg2, few.pos2))
-    drawn = resampled(neg, neg2, replicates, rng), resampled(pos, pos2, replicates, rng)
-    return np.asarray(statistic(*drawn))
+    pooled = few_cells(t, cells)
+    sides = (pooled.neg, pooled.neg2), (pooled.pos, pooled.pos2)
+    neg, pos = (resampled_weights(w, w2, replicates, rng) for w, w2 in sides)
+    return np.asarray(statistic(neg, pos))
 
 
-def drawn_gaps(
-    c: Chances, replicates: int, rng: np.random.Generator, many: float = _MANY
+def consistency_gaps(
+    c: ProbabilityCells, replicates: int, rng: np.random.Generator, many: float = _MANY
 ) -> Floats:
     """Replicates (rows) of `c.gap` (columns) if the scores are calibrated.
 
@@ -97,8 +97,8 @@ def drawn_gaps(
     weights, single rows are drawn one by one where few of a class are expected, and else the beta of
     the same mean and variance.
 
-    >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
-    >>> drawn_gaps(c, 5, np.random.default_rng(0)).ravel()
+    >>> c = ProbabilityCells(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
+    >>> consistency_gaps(c, 5, np.random.default_rng(0)).ravel()
     array([ 0., -1., -2., -2.,  1.])
     """
     p, rows = _chance(c), _rows(c)
@@ -106,19 +106,19 @@ def drawn_gaps(
     plain = c.squares * p * (1 - p)  # variance if all rows of a cell had its mean chance
     large = c.noise > many * unit**2
     alike = ~large & (plain <= _ALIKE * c.noise)
-    near = np.rint(rows)
+    rounded = np.rint(rows)
     single = alike & (np.abs(rows - 1) < 1e-6)
-    whole = alike & ~single & (np.abs(rows - near) < 1e-6 * rows)
+    integer = alike & ~single & (np.abs(rows - rounded) < 1e-6 * rows)
     if c.weighted and c.finer is not None:
-        whole &= False
-    left = ~(large | single | whole)
+        integer &= False
+    left = ~(large | single | integer)
     # cell by cell, which draws binomials of one kind in one go
     pos = np.empty((len(c), replicates))
     error = np.sqrt(np.maximum(c.noise[large], 0.0))
     pos[large] = c.sum[large, None] + error[:, None] * rng.standard_normal((len(error), replicates))
     pos[single] = _coins(p[single], rng, replicates) * c.weight[single, None]
-    n, q = near[whole, None], p[whole, None]
-    pos[whole] = rng.binomial(n.astype(np.int64), q, (len(n), replicates)) * unit[whole, None]
+    n, q = rounded[integer, None], p[integer, None]
+    pos[integer] = rng.binomial(n.astype(np.int64), q, (len(n), replicates)) * unit[integer, None]
     if left.any():
         drawn = _weights if c.weighted else _sums_of_binomials
         pos[left] = drawn(c, left, replicates, rng)
@@ -126,13 +126,14 @@ def drawn_gaps(
     return np.ascontiguousarray(pos.T)
 
 
-def _rows(c: Chances, none: float = 0.0) -> Floats:
+def _rows(c: ProbabilityCells, none: float = 0.0) -> Floats:
     """The number of equal rows that each cell is worth."""
-    rows: Floats = np.divide(c.weight**2, c.squares, out=np.full(len(c), none), where=c.squares > 0)
-    return rows
+    return np.asarray(
+        np.divide(c.weight**2, c.squares, out=np.full(len(c), none), where=c.squares > 0)
+    )
 
 
-def _chance(c: Chances) -> Floats:
+def _chance(c: ProbabilityCells) -> Floats:
     """The mean chance of each cell, without the last digits: the unit of weights may change them."""
     p = np.clip(c.p, 0.0, 1.0)
     return np.where(p < 1e-6, p, p.round(14))
@@ -142,7 +143,7 @@ def _coins(p: Floats, rng: np.random.Generator, replicates: int) -> Floats:
     return (rng.random((len(p), replicates)) < p[:, None]).astype(float)
 
 
-def _inside(c: Chances, used: NDArray[np.bool_]) -> tuple[Chances, Ints]:
+def _inside(c: ProbabilityCells, used: NDArray[np.bool_]) -> tuple[ProbabilityCells, Ints]:
     """The cells that the cells in use were joined from, and in which of these each is."""
     if c.finer is None or c.first is None:
         return c.part(used), np.arange(int(used.sum()))
@@ -153,7 +154,7 @@ def _inside(c: Chances, used: NDArray[np.bool_]) -> tuple[Chances, Ints]:
 
 
 def _sums_of_binomials(
-    c: Chances, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
+    c: ProbabilityCells, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
 ) -> Floats:
     """Numbers of positives of cells of counts: exact, but for rows of next to the same chance.
 
@@ -183,13 +184,12 @@ def _sums_of_binomials(
     upto /= upto[:, -1:]
     cell = np.arange(len(start))[:, None]
     drawn = rng.random((len(start), replicates)) + cell
-    found = np.searchsorted((upto + cell).ravel(), drawn.ravel(), side="right")
-    counts: Floats = low[:, None] + np.clip(found.reshape(drawn.shape) - size * cell, 0, size - 1)
-    return counts
+    place = np.searchsorted((upto + cell).ravel(), drawn.ravel(), side="right")
+    return np.asarray(low[:, None] + np.clip(place.reshape(drawn.shape) - size * cell, 0, size - 1))
 
 
 def _weights(
-    c: Chances, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
+    c: ProbabilityCells, used: NDArray[np.bool_], replicates: int, rng: np.random.Generator
 ) -> Floats:
     """Weights of positives of cells of weighted rows.
 
@@ -199,28 +199,28 @@ def _weights(
     """
     fine, of = _inside(c, used)
     p, cells = _chance(fine), c.part(used)
-    whole = np.ceil(_rows(fine, 1.0) - 1e-6)
-    rare = np.bincount(of, whole * np.minimum(p, 1 - p), len(cells)) <= _RARE
+    rows_up = np.ceil(_rows(fine, 1.0) - 1e-6)
+    rare = np.bincount(of, rows_up * np.minimum(p, 1 - p), len(cells)) <= _RARE
     pos = np.empty((len(cells), replicates))
-    few, inside = int(rare.sum()), rare[of]
+    rare_cells, inside = int(rare.sum()), rare[of]
     fine, of, p = fine.part(inside), (np.cumsum(rare) - 1)[of[inside]], p[inside]
-    rows, each = _rows(fine, 1.0), np.maximum(whole[inside], 1.0)
+    rows, each = _rows(fine, 1.0), np.maximum(rows_up[inside], 1.0)
     replicate, hit = hits(np.minimum(p, 1 - p), each, replicates, rng)
     weight = (fine.weight / each)[hit] * np.where(p[hit] > 0.5, -1.0, 1.0)
     broken = np.flatnonzero((each > rows * (1 + 1e-6))[hit])
     shape = 1 / (each / rows - 1)[hit[broken]]
     weight[broken] *= rng.standard_gamma(shape) / shape
-    added = np.bincount(replicate * few + of[hit], weight, replicates * few)
-    usual, total = (np.bincount(of, w, few) for w in (fine.weight * (p > 0.5), fine.weight))
-    pos[rare] = np.clip(usual + added.reshape(replicates, few), 0.0, total).T
+    added = np.bincount(replicate * rare_cells + of[hit], weight, replicates * rare_cells)
+    usual, total = (np.bincount(of, w, rare_cells) for w in (fine.weight * (p > 0.5), fine.weight))
+    pos[rare] = np.clip(usual + added.reshape(replicates, rare_cells), 0.0, total).T
     rest = cells.part(~rare)
     p = _chance(rest)
     plain = rest.weight**2 * p * (1 - p)
     prior = np.divide(plain, rest.noise, out=np.zeros(len(rest)), where=rest.noise > 0) - 1
-    several = (prior > 1e-9) & (p > 0) & (p < 1)
+    mixed = (prior > 1e-9) & (p > 0) & (p < 1)
     share = _coins(p, rng, replicates)
-    a, b = (p * prior)[several, None], ((1 - p) * prior)[several, None]
-    share[several] = rng.beta(a, b, (len(a), replicates))
+    a, b = (p * prior)[mixed, None], ((1 - p) * prior)[mixed, None]
+    share[mixed] = rng.beta(a, b, (len(a), replicates))
     pos[~rare] = share * rest.weight[:, None]
     return pos
 
@@ -244,66 +244,3 @@ def hits(q: Floats, each: Floats, replicates: int, rng: np.random.Generator) -> 
     # a row that is hit twice is hit
     once = first_of_runs(replicate, cell, row.astype(np.int64))
     return replicate[once], cell[once]
-
-
-def dealt(
-    weight: Floats, square: Floats, folds: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """The weights of cells and their squares, each row dealt to one of the folds (fold by cell).
-
-    Rows of one cell and class are alike, so that it is enough to draw how many of them go to each fold:
-    the order of the rows does not matter. Weighted rows of one cell are dealt out as if each had their
-    mean weight.
-
-    >>> dealt(np.array([4.0, 1.0]), np.array([4.0, 1.0]), 2, np.random.default_rng(0))[0]
-    array([[2., 0.],
-           [2., 1.]])
-    """
-    safe = np.where(square > 0, square, 1.0)
-    # what lies half way between two numbers of rows goes down, whatever rounding makes of the unit
-    rows = np.maximum(np.rint(weight * weight / safe - 1e-6), weight > 0).astype(np.int64)
-    drawn = rng.multinomial(rows, np.full(folds, 1 / folds)).T
-    share = drawn / np.maximum(rows, 1)
-    return share * weight, share * square
-
-
-def others(weight: Floats) -> Floats:
-    """The weights of all folds but each one."""
-    total = weight.sum(0)
-    rest = total - weight
-    # what is left after a difference of equal sums is no weight
-    return np.where(rest > 1e-12 * total, rest, 0.0)
-
-
-def dealt_cells(c: Chances, folds: int, seed: int) -> tuple[Floats, Floats]:
-    """For each fold (rows) the share of each cell's weight (columns) and its weight of positives.
-
-    Unlike `dealt`, labels have no say in which fold a row goes to. Cells that are worth whole numbers of
-    equal rows are dealt row by row, others as a whole.
-
-    >>> c = Chances(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
-    >>> share, pos = dealt_cells(c, 2, seed=0)
-    >>> share.sum(), pos.sum()
-    (np.float64(1.0), np.float64(2.0))
-    """
-    rows = c.weight**2 / c.squares
-    unit = c.weight / rows
-    positives = c.pos / unit
-    near = np.rint(rows), np.rint(positives)
-    whole = (np.abs(rows - near[0]) < 1e-6 * rows) & (np.abs(positives - near[1]) < 1e-6 * rows)
-    by_row, by_label, by_cell = (np.random.default_rng([seed, k]) for k in (0, 1, 2))
-    total, hits = (np.where(whole, n, 0).clip(0).astype(np.int64) for n in near)
-    rows_in: Any = by_row.multinomial(total, np.full(folds, 1 / folds)).T
-    share, positive = rows_in / near[0].clip(1), np.zeros(rows_in.shape)
-    left, of, countable = hits, total, total < _COUNTABLE
-    for k, n in enumerate(rows_in):
-        # how many of a cell's positives go with the rows that the fold gets of it
-        kinds = (np.where(countable, x, 0) for x in (left, of - left, n))
-        drawn = by_label.hypergeometric(*kinds)
-        # of very many rows each fold gets its share
-        found = np.where(countable, drawn, hits * (n / np.maximum(total, 1)))
-        left, of, positive[k] = left - drawn, of - n, found * unit
-    fold, broken = by_cell.integers(folds, size=len(c)), np.flatnonzero(~whole)
-    share[fold[broken], broken] = 1.0
-    positive[fold[broken], broken] = c.pos[broken]
-    return share, positive

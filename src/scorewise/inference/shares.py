@@ -10,21 +10,28 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import effective, halved, one_row, student, z
-from scorewise.tallies.probabilities import Chances
-from scorewise.tallies.sorting import add_runs
+from scorewise.inference.scales import (
+    bisection,
+    effective_size,
+    normal_quantile,
+    number,
+    single_row,
+    t_quantile,
+)
+from scorewise.statistics.probabilities import ProbabilityCells
+from scorewise.tallies.runs import add_runs, first_of_runs
 
 
 class Share(NamedTuple):
-    """A share and its interval."""
+    """A share and its interval; or many."""
 
-    value: float
-    low: float
-    high: float
+    value: Any
+    low: Any
+    high: Any
 
 
-def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
-    """The share of `hit` in `hit + miss` with its Wilson interval.
+def wilson(hit: Any, miss: Any, hit2: Any, miss2: Any, level: float) -> Share:
+    """The share of `hit` in `hit + miss` with its Wilson interval; or many shares.
 
     `hit2` and `miss2` are the sums of squared weights; they give the number of equally weighted rows
     that would be as uncertain, which for counts is the count itself.
@@ -34,12 +41,12 @@ def wilson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> 
     """
     # the rest is not 1 - p, which loses its digits when p is close to 1
     p, rest, n = _rows(hit, miss, hit2, miss2)
-    return Share(p, *wilson_limits(p, rest, n, z(level)))
+    return Share(p, *wilson_limits(p, rest, n, normal_quantile(level)))
 
 
 def wilson_of(p: float, n: float, level: float) -> Share:
     """A share of n equally weighted rows with its Wilson interval."""
-    return Share(p, *wilson_limits(p, 1 - p, n, z(level)))
+    return Share(p, *wilson_limits(p, 1 - p, n, normal_quantile(level)))
 
 
 def share_of_cells(
@@ -51,44 +58,35 @@ def share_of_cells(
     return interval(*sums, level)
 
 
-def wilson_limits(p: float, rest: float, n: float, reach: float) -> tuple[float, float]:
-    """Between which shares that of n rows is, so many standard errors away (Wilson 1927)."""
-    centre, half = _wilson(p, rest, reach * reach / n)
-    # the formula gives the ends, and limits beside the share, up to rounding
-    low = 0.0 if p == 0 else max(min(centre - half, p), 0.0)
-    return low, 1.0 if rest == 0 else min(max(centre + half, p), 1.0)
+def wilson_limits(p: Any, rest: Any, n: Any, reach: float) -> tuple[Any, Any]:
+    """Between which shares that of n rows is, so many standard errors away (Wilson 1927); or many shares.
 
-
-def wilson_band(hit: Any, miss: Any, rows: Any, level: float) -> tuple[Floats, Floats]:
-    """The limits of many shares, of as many equally weighted rows each.
-
-    >>> [x.round(4).tolist() for x in wilson_band(np.array([9.0, 0.0]), np.array([1.0, 10.0]), 10, 0.95)]
-    [[0.5958, 0.0], [0.9821, 0.2775]]
+    >>> low, high = wilson_limits(np.array([0.9, 0.0]), np.array([0.1, 1.0]), 10, normal_quantile(0.95))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.5958, 0.0], [0.9821, 0.2775])
     """
-    total = hit + miss
-    p, rest = hit / total, miss / total
-    centre, half = _wilson(p, rest, z(level) ** 2 / rows)
-    low = np.where(hit == 0, 0.0, np.clip(centre - half, 0.0, p))
-    return low, np.where(miss == 0, 1.0, np.clip(centre + half, p, 1.0))
+    q = reach * reach / n
+    centre, half = (p + q / 2) / (1 + q), (q * (p * rest + q / 4)) ** 0.5 / (1 + q)
+    # the formula gives the ends, and limits beside the share, up to rounding
+    low = np.where(p == 0, 0.0, np.maximum(np.minimum(centre - half, p), 0.0))
+    high = np.where(rest == 0, 1.0, np.minimum(np.maximum(centre + half, p), 1.0))
+    return number(low), number(high)
 
 
-def _wilson(p: Any, rest: Any, q: Any) -> tuple[Any, Any]:
-    return (p + q / 2) / (1 + q), (q * (p * rest + q / 4)) ** 0.5 / (1 + q)
-
-
-def _rows(hit: float, miss: float, hit2: float, miss2: float) -> tuple[float, float, float]:
+def _rows(hit: Any, miss: Any, hit2: Any, miss2: Any) -> tuple[Any, Any, Any]:
     """The share, the rest, and how many equally weighted rows would be as uncertain."""
     total = hit + miss
     p, rest = hit / total, miss / total
     variance = hit2 * (rest / total) ** 2 + miss2 * (p / total) ** 2
-    n = p * rest / variance if p * rest and variance else total * (total / (hit2 + miss2))
-    return p, rest, n
+    varies = (p * rest > 0) & (variance > 0)
+    n = p * rest / np.where(varies, variance, 1.0)
+    return p, rest, number(np.where(varies, n, total * (total / (hit2 + miss2))))
 
 
-def exact(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
+def clopper_pearson(hit: float, miss: float, hit2: float, miss2: float, level: float) -> Share:
     """The same share with the interval of Clopper and Pearson (1934), which holds of any few rows.
 
-    >>> [round(x, 4) for x in exact(1, 0, 1, 0, 0.95)]
+    >>> [round(x, 4) for x in clopper_pearson(1, 0, 1, 0, 0.95)]
     [1.0, 0.025, 1.0]
     """
     from scipy.special import betaincinv
@@ -100,13 +98,14 @@ def exact(hit: float, miss: float, hit2: float, miss2: float, level: float) -> S
     return Share(p, low, high)
 
 
-def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
+def combined_limits(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
     """Interval of an increasing function of two independent shares.
 
     The distances to the limits of each share, moved one at a time, are added in quadrature ("MOVER",
     Zou and Donner 2008; for a sum of shares it is Newcombe's 1998 score interval).
 
-    >>> [round(x, 4) for x in combine(lambda p, q: p + q - 1, Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7))]
+    >>> first, second = Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7)
+    >>> [round(x, 4) for x in combined_limits(lambda p, q: p + q - 1, first, second)]
     [0.0394, 0.6154]
     """
     value = f(a.value, b.value)
@@ -115,7 +114,7 @@ def combine(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[flo
     return value - down, value + up
 
 
-def ratio(a: Share, b: Share) -> tuple[float, float]:
+def ratio_limits(a: Share, b: Share) -> tuple[float, float]:
     """Interval of a / b for independent shares, by the same idea on the log scale; b is not 0."""
     if a.value == 0 or b.low <= 0:  # or so close to 0 that no digit is left
         return 0.0, a.high / b.low if b.low > 0 else math.inf
@@ -149,17 +148,15 @@ def sign_test(first: float, second: float, first2: float, second2: float) -> flo
     return math.erfc(score / math.sqrt(2))
 
 
-def matched_difference(
-    first: float, second: float, items: float, level: float
-) -> tuple[float, float]:
+def tango_limits(first: float, second: float, items: float, level: float) -> tuple[float, float]:
     """Interval of (first - second) / items, of items for which only one of two things holds.
 
     Tango's score interval (1998): the differences that a score test does not refuse.
 
-    >>> [round(x, 4) for x in matched_difference(150, 86, 1600, 0.95)]
+    >>> [round(x, 4) for x in tango_limits(150, 86, 1600, 0.95)]
     [0.0214, 0.059]
     """
-    reach, middle, n = z(level), (first - second) / items, items
+    reach, middle, n = normal_quantile(level), (first - second) / items, items
 
     def score(gap: float) -> float:
         """The distance of the difference from `gap`, in standard errors where `gap` is the truth."""
@@ -173,14 +170,14 @@ def matched_difference(
 
     low, high = -1.0, 1.0
     if middle > -1:
-        low = sum(halved(lambda gap: score(gap) > reach, -1.0, middle, 80)) / 2
+        low = sum(bisection(lambda gap: score(gap) > reach, -1.0, middle, 80)) / 2
     if middle < 1:
-        high = sum(halved(lambda gap: score(gap) > -reach, middle, 1.0, 80)) / 2
+        high = sum(bisection(lambda gap: score(gap) > -reach, middle, 1.0, 80)) / 2
     return low, high
 
 
-def rising_limits(
-    c: Chances, level: float, *, simultaneous: bool, single: bool
+def monotone_limits(
+    c: ProbabilityCells, level: float, *, simultaneous: bool, single: bool
 ) -> tuple[Floats, Floats]:
     """The lower and upper limits of the curve on each cell; `single` if each holds one probability.
 
@@ -191,8 +188,9 @@ def rising_limits(
     At each cell by itself the lengths of stretches share the level, at all cells at once all stretches
     do. Lengths are the powers of two.
 
-    >>> c = Chances(*np.array([[0.2, 0.7], [10, 10], [10, 10], [1, 8], [2, 7], [1.6, 2.1]], float))
-    >>> [x.round(2) for x in rising_limits(c, 0.95, simultaneous=False, single=True)]
+    >>> sums = [[0.2, 0.7], [10, 10], [10, 10], [1, 8], [2, 7], [1.6, 2.1]]
+    >>> c = ProbabilityCells(*np.array(sums, float))
+    >>> [x.round(2) for x in monotone_limits(c, 0.95, simultaneous=False, single=True)]
     [array([0. , 0.4]), array([0.49, 0.98])]
     """
     cells = len(c)
@@ -206,7 +204,7 @@ def rising_limits(
         for length in lengths:
             end = np.minimum(start + length, cells)
             pos, weight, square = (s[end] - s[start] for s in sums)
-            least = np.minimum(least, exact_upper(pos, weight, square, tail))
+            least = np.minimum(least, clopper_pearson_upper(pos, weight, square, tail))
         return least
 
     above = least_above(c.pos, c.weight, c.squares)
@@ -218,7 +216,7 @@ def rising_limits(
     return np.minimum.accumulate(below[::-1])[::-1], np.maximum.accumulate(above)
 
 
-def exact_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Floats:
+def clopper_pearson_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Floats:
     """The upper limit of the share of positives in each cell (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv
 
@@ -231,34 +229,35 @@ def exact_upper(pos: Floats, weight: Floats, square: Floats, tail: float) -> Flo
     return limit
 
 
-def largest_gap(c: Chances, off: Floats, level: float) -> float:
+def largest_gap(c: ProbabilityCells, off: Floats, level: float) -> float:
     """How far the share of positives in any one cell may be from its probability plus `off`.
 
     That of the cell in which it is farthest is within its own exact limits, so it is at most this, in
     all but (1 - level) / 2 of samples.
 
-    >>> c = Chances(*np.array([[0.2, 0.7], [100, 10], [100, 10], [20, 8], [20, 7], [16, 2.1]], float))
+    >>> sums = [[0.2, 0.7], [100, 10], [100, 10], [20, 8], [20, 7], [16, 2.1]]
+    >>> c = ProbabilityCells(*np.array(sums, float))
     >>> round(largest_gap(c, np.zeros(2), 0.95), 3)
     0.275
     """
     tail = (1 - level) / 2
-    above = exact_upper(c.pos, c.weight, c.squares, tail)
-    below = 1 - exact_upper(c.weight - c.pos, c.weight, c.squares, tail)
+    above = clopper_pearson_upper(c.pos, c.weight, c.squares, tail)
+    below = 1 - clopper_pearson_upper(c.weight - c.pos, c.weight, c.squares, tail)
     at = c.p + off
     return float(np.maximum(above - at, at - below).max())
 
 
-def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: float) -> Estimate:
+def share_of_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: float) -> Estimate:
     """The sum of `hit` over the sum of `of`, both of items (or patterns of them), with its interval.
 
     Wilson's interval. Where items are hit wholly or not at all and count the same, for the items; else for
     as many independent trials as would vary as much as a ratio of means over items (delta method, with
     Student's quantile), or for the items where none differ.
 
-    >>> share_over_items([2, 1, 0], [2, 2, 2], np.ones(3), np.ones(3), level=0.95)
+    >>> share_of_items([2, 1, 0], [2, 2, 2], np.ones(3), np.ones(3), level=0.95)
     0.500 [0.036, 0.964]
     """
-    z(level)
+    normal_quantile(level)
     hit, of = np.asarray(hit, np.float64), np.asarray(of, np.float64)
     weight, weight2 = np.asarray(weight, np.float64), np.asarray(weight2, np.float64)
     used = of > 0
@@ -267,19 +266,19 @@ def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: flo
     hit, of, weight, weight2 = hit[used], of[used], weight[used], weight2[used]
     unit = float(weight.max())
     weight, weight2 = weight / unit, weight2 / unit / unit
-    whole = float((weight * of).sum())
-    p = min(1.0, max(0.0, float((weight * hit).sum()) / whole))
-    items = effective(float(weight.sum()), float(weight2.sum()))
-    variance = float((weight2 * (hit - p * of) ** 2).sum()) / whole**2
+    total = float((weight * of).sum())
+    p = min(1.0, max(0.0, float((weight * hit).sum()) / total))
+    items = effective_size(float(weight.sum()), float(weight2.sum()))
+    variance = float((weight2 * (hit - p * of) ** 2).sum()) / total**2
     plain = bool((of == of[0]).all() and ((hit == 0) | (hit == of)).all())
-    if one_row(items) and not plain:
+    if single_row(items) and not plain:
         return Estimate(p, level=level, method="none: one item")
     trials = p * (1 - p) / variance if variance > 1e-26 else items
     if not plain and variance > 1e-26:
-        trials *= (items - 1) / items * (z(level) / student(level, items - 1)) ** 2
+        trials *= (items - 1) / items * (normal_quantile(level) / t_quantile(level, items - 1)) ** 2
     trials = max(trials, 1e-9)  # next to one item says next to nothing
-    found = wilson_of(p, trials, level)
-    return Estimate(*found, level, "Wilson" if plain else "Wilson, delta over items")
+    share = wilson_of(p, trials, level)
+    return Estimate(*share, level, "Wilson" if plain else "Wilson, delta over items")
 
 
 # Isotonic regression of shares: pool adjacent violators, all of them at once. scipy has it too, but its
@@ -289,32 +288,31 @@ def share_over_items(hit: Any, of: Any, weight: Any, weight2: Any, *, level: flo
 _PASSES = 64  # of which data take about 20; what still needs more is left to scipy
 
 
-def pooled_runs(neg: Any, pos: Any, row: Ints | None = None) -> Ints:
+def isotonic_runs(neg: Any, pos: Any, row: Ints | None = None) -> Ints:
     """The first cell of each run that the isotonic fit of pos / (neg + pos) gives one value.
 
     Runs do not cross from one `row`, an ascending number of each cell, to the next.
 
-    >>> pooled_runs(np.array([1, 0, 1, 0]), np.array([0, 1, 0, 1]))
+    >>> isotonic_runs(np.array([1, 0, 1, 0]), np.array([0, 1, 0, 1]))
     array([0, 1, 3])
     """
     weight, up = (np.asarray(x, np.float64) for x in (neg + pos, pos))
-    start = np.arange(len(weight))
+    start, first = np.arange(len(weight)), first_of_runs(weight[:1] if row is None else row)
     for _ in range(_PASSES):
         share = up / weight
-        begins = np.ones(len(share), np.bool_)
+        begins = np.empty(len(share), np.bool_)
         # neighbours that do not ascend have one value in the fit, and so have whole descents
         np.less(share[:-1], share[1:], out=begins[1:])
-        if row is not None:
-            begins[1:] |= row[1:] != row[:-1]
+        begins[first] = True
         if begins.all():
             return start
         at = np.flatnonzero(begins)
-        start, row = start[at], None if row is None else row[at]
+        start, first = start[at], np.searchsorted(at, first)
         weight, up = np.add.reduceat(weight, at), np.add.reduceat(up, at)
     from scipy.optimize import isotonic_regression
 
     # each row two higher than the last: no run crosses from one row to the next
-    lifted = up / weight + (0.0 if row is None else 2.0 * row)
+    lifted = up / weight + (0.0 if row is None else 2.0 * row[start])
     return start[np.asarray(isotonic_regression(lifted, weights=weight).blocks[:-1], np.int64)]
 
 

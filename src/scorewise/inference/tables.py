@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
-from scorewise.inference.scales import Scale, effective, wald, z
+from scorewise.inference.scales import Scale, effective_size, normal_quantile, wald
 from scorewise.inference.shares import Share, wilson_of
 from scorewise.tallies import Confusion
 
 Formula = Callable[[Any, Any, Any, Any], Any]
 # a table (true class by decision) -> the value, and its slope in each cell
 Sloped = Callable[[Floats], tuple[float, Floats]]
-DRAWN = 0.5  # rows by which a share is drawn towards the mean
+SHRINKAGE = 0.5  # rows by which a share is drawn towards the mean
 SMOOTHING = 2.0  # rows spread evenly over all cells: half a row in each of four
 
 
-def delta(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
+def delta_limits(f: Formula, c: Confusion, level: float, scale: Scale) -> tuple[float, float]:
     """Interval of a formula by the delta method, for rows drawn at random with their decisions.
 
     The gradient is taken by a complex step, which is exact. Where the formula's slope says too little
@@ -52,7 +52,7 @@ def gradient(f: Formula, table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([f(*(table + 1j * step * axis)).imag / step for axis in np.eye(4)])
 
 
-def corners(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def extreme_tables(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The worst and the best table that the doubt of a coarse tally allows."""
     neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
     slack = np.array([pos, -neg, -pos, neg])
@@ -78,12 +78,12 @@ def mcc(table: Floats) -> tuple[float, Floats]:
     """The correlation of two codings of the classes (Gorodkin 2004), and its slope."""
     right, chance, root = _right(table)
     n, value = table.sum(), (right - chance) / root
-    true, called = table.sum(1) / n, table.sum(0) / n
+    true, predicted = table.sum(1) / n, table.sum(0) / n
     turn_true, turn_called = (
         2 * ((share * (1 - share)).sum() + share - 1) / (share * (1 - share)).sum()
-        for share in (true, called)
+        for share in (true, predicted)
     )
-    slope = np.eye(len(table)) - right - (called[:, None] + true[None, :] - 2 * chance)
+    slope = np.eye(len(table)) - right - (predicted[:, None] + true[None, :] - 2 * chance)
     slope = slope / root + value / 2 * (turn_true[:, None] + turn_called[None, :])
     return value, slope / n
 
@@ -91,14 +91,14 @@ def mcc(table: Floats) -> tuple[float, Floats]:
 def _right(table: Floats) -> tuple[float, float, float]:
     """The share of right rows, that by chance, and how much more of it would be a correlation of 1."""
     n = table.sum()
-    true, called = table.sum(1) / n, table.sum(0) / n
+    true, predicted = table.sum(1) / n, table.sum(0) / n
     # 1 - the sum of squares, without the loss of digits when one class is nearly all
-    root = math.sqrt(float((true * (1 - true)).sum() * (called * (1 - called)).sum()))
+    root = math.sqrt(float((true * (1 - true)).sum() * (predicted * (1 - predicted)).sum()))
     right = table.trace()
     wrong = (
         table - np.diag(table.diagonal())
     ).sum()  # 0 where no row is, which a difference may miss
-    return float(right / (right + wrong)), float((true * called).sum()), root
+    return float(right / (right + wrong)), float((true * predicted).sum()), root
 
 
 def mean_share(share: Floats, rows: Floats, level: float) -> Share:
@@ -113,48 +113,47 @@ def mean_share(share: Floats, rows: Floats, level: float) -> Share:
     [0.9, 0.693, 0.973]
     """
     mean, rest = float(share.mean()), float((1 - share).mean())
-    down, up = (_score_reach(x, rows, z(level)) for x in (share, 1 - share))
+    down, up = (_score_reach(x, rows, normal_quantile(level)) for x in (share, 1 - share))
     return Share(mean, max(0.0, mean - down) if mean else 0.0, min(1.0, mean + up) if rest else 1.0)
 
 
-def drawn(share: Floats, rows: Floats) -> Floats:
+def shrunk(share: Floats, rows: Floats) -> Floats:
     """Shares drawn towards their mean by half a row."""
-    even: Floats = (rows * share + DRAWN * share.mean()) / (rows + DRAWN)
-    return even
+    return np.asarray((rows * share + SHRINKAGE * share.mean()) / (rows + SHRINKAGE))
 
 
 def _score_reach(share: Floats, rows: Floats, quantile: float) -> float:
     """How far below the mean of shares its score interval reaches."""
     if not share.any():
         return 0.0
-    of, even, part = rows + DRAWN, drawn(share, rows), 1 / len(rows)
+    of, even, part = rows + SHRINKAGE, shrunk(share, rows), 1 / len(rows)
     # of shares that are alike, drawing them together takes away this much of their variance
-    known = rows * (1 - (1 - 1 / len(rows)) * rows / of**2)
+    df = rows * (1 - (1 - 1 / len(rows)) * rows / of**2)
 
-    def moved(pull: float) -> tuple[float, float]:
+    def at_pull(pull: float) -> tuple[float, float]:
         """How far the mean is pulled down, less the reach of the interval there, and that reach."""
         turn = of + pull * part
         root = np.sqrt(np.maximum(turn * turn - 4 * pull * part * of * even, 0.0))
         at = np.minimum(2 * of * even / (turn + root), 1.0)
         each = part * part * at * (1 - at)
-        reach = quantile * math.sqrt(float((each / known).sum()))
+        reach = quantile * math.sqrt(float((each / df).sum()))
         # shares of 1 do not move before the pull is as strong as their rows
         return (pull * float((each / of).sum()) - reach if reach else -1.0), reach
 
-    near, far, reach = 0.0, 1.0, 0.0
-    below, beyond = moved(near)[0], moved(far)[0]
+    low, high, reach = 0.0, 1.0, 0.0
+    below, beyond = at_pull(low)[0], at_pull(high)[0]
     while beyond < 0:
-        near, far, below, beyond = far, 4 * far, beyond, moved(4 * far)[0]
+        low, high, below, beyond = high, 4 * high, beyond, at_pull(4 * high)[0]
     for _ in range(60):
         # the Illinois variant of false position
-        at = (near * beyond - far * below) / (beyond - below)
-        gap, reach = moved(at)
-        if abs(gap) < 1e-12 * reach or not near < at < far:
+        at = (low * beyond - high * below) / (beyond - below)
+        gap, reach = at_pull(at)
+        if abs(gap) < 1e-12 * reach or not low < at < high:
             break
         if gap < 0:
-            near, below, beyond = at, gap, beyond / 2
+            low, below, beyond = at, gap, beyond / 2
         else:
-            far, beyond, below = at, gap, below / 2
+            high, beyond, below = at, gap, below / 2
     return reach
 
 
@@ -175,9 +174,9 @@ def mean_f1(c: Confusion, level: float) -> Share:
     table, squares = _smoothed(table, squares)
     margins, hit = table.sum(0) + table.sum(1), squares.diagonal()
     pull, wrong = 2 * table.diagonal() / margins**2, squares - np.diag(hit)
-    own = float((hit * (2 / margins - 2 * pull) ** 2).sum())
-    alone = own + float(((wrong.sum(0) + wrong.sum(1)) * pull**2).sum())
-    both = own + float((wrong * (pull[:, None] + pull[None, :]) ** 2).sum())
+    variance_of_hits = float((hit * (2 / margins - 2 * pull) ** 2).sum())
+    alone = variance_of_hits + float(((wrong.sum(0) + wrong.sum(1)) * pull**2).sum())
+    both = variance_of_hits + float((wrong * (pull[:, None] + pull[None, :]) ** 2).sum())
     return mean_share(f1, rows / (both / alone if alone else 1.0), level)
 
 
@@ -189,7 +188,7 @@ def delta_share(f: Sloped, c: Confusion, level: float) -> Share:
     """
     table, squares = _used(c)
     value = min(max(f(table)[0], 0.0), 1.0)  # rounding may lead a little beyond
-    rows = effective(float(table.sum()), float(squares.sum()))
+    rows = effective_size(float(table.sum()), float(squares.sum()))
     error = _error(f, *_smoothed(table, squares))
     inside = value * (1 - value)
     return wilson_of(value, inside / error**2 if inside and error else rows, level)
@@ -213,15 +212,14 @@ def mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     return (low - chance) / root, (high - chance) / root
 
 
-def occurring_or_called(c: Confusion) -> NDArray[np.bool_]:
+def occurring_or_predicted(c: Confusion) -> NDArray[np.bool_]:
     """The classes of which there is a row in truth or in the decisions."""
-    used: NDArray[np.bool_] = (c.weight.sum(0) + c.weight.sum(1)) > 0
-    return used
+    return np.asarray((c.weight.sum(0) + c.weight.sum(1)) > 0)
 
 
 def _used(c: Confusion) -> tuple[Floats, Floats]:
     """Weights and squared weights of those classes, in a unit near 1."""
-    used = occurring_or_called(c)
+    used = occurring_or_predicted(c)
     at = np.ix_(used, used)
     return (c.weight[at] * c.scale).astype(float), (c.weight2[at] * c.scale**2).astype(float)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from scorewise.inspection.agreement import Raters, raters
 from scorewise.inspection.inspection import Inspection, inspect
-from scorewise.inspection.opinions import Raters, raters
 
 __all__ = ["Inspection", "Raters", "inspect", "raters"]

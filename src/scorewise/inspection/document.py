@@ -1,64 +1,57 @@
-"""What `inspect` and `raters` write and show: rows to check, gaps between scores, and agreement."""
+"""What `inspect` writes and shows: rows to check, gaps between scores, and whether labels look wrong."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import pdtr, pdtrc, pdtrik
 
 from scorewise.columns import Kind
-from scorewise.inspection.agreement import Agreement, Instance
+from scorewise.estimate import Estimate
+from scorewise.inference.logistic import logistic
 from scorewise.inspection.gaps import Gap
-from scorewise.inspection.suspects import NamedRow, Set, Suspect
-from scorewise.inspection.verdict import inspection_verdict, raters_verdict
-from scorewise.show.data import (
-    CutRecord,
-    DataRecord,
-    DensityRecord,
-    RowsRecord,
+from scorewise.inspection.raters_document import (
+    AgreementRecord,
+    Middle,
+    Tolerance,
+    listed_rows,
+    same_decisions,
 )
+from scorewise.inspection.suspects import Set, Suspect
+from scorewise.show.data import CutRecord, DataRecord, DensityRecord
 from scorewise.show.document import JudgedDocument
-from scorewise.show.estimates import record_of
-from scorewise.show.fields import (
-    Count,
-    Number,
-    OfTwo,
-    Record,
-    Share,
-    Weight,
-    Word,
-    means,
-    says,
-)
 from scorewise.show.page import Column, Section, Table
-from scorewise.show.words import by_reason, count, counted, cut, written
+from scorewise.show.records import Count, Record, Word, field, record_of
+from scorewise.show.verdict import Claim, claim, figure, next_step
+from scorewise.show.words import by_reason, count, formatted, p_phrase, plural, quoted
+from scorewise.statistics.smroc import FoundBy
 from scorewise.tallies import Tally
-from scorewise.tallies.smroc import FoundBy
+from scorewise.tallies.losses import expit, unit
 
 if TYPE_CHECKING:
     from scorewise.inspection.inspection import Inspected, Inspection
-    from scorewise.inspection.opinions import Raters
 
-LONGEST_ID = 16
-LONGEST_FILE = 20
 SUCCESSES = 5  # shown; the document has more
-
-Middle: TypeAlias = Annotated[
-    Number, says("From here on a score is high; null when there is none.")
-]
-Tolerance: TypeAlias = Annotated[Weight, says("Scores this near each other agree.")]
+ODDS = 0.1  # a label that fewer rows like it have contradicts its score
+LEVEL = 0.95
+MODELS_IN_WORDS = 3
 
 READING = [
     (
         "Suspicion",
-        "share of rows scored alike that have the other label, by the hull of the ROC curve. Scores should"
-        " be out of fold: a model that saw a wrong label may have learned it.",
+        "share of rows with about the same score that have the other label (isotonic regression: the hull"
+        " of the ROC curve). Scores should be out of fold: a model that saw a wrong label may have"
+        " learned it.",
     ),
-    ("Hard success", "a label that its score speaks for, though not by much."),
+    ("Hard success", "a label that its score supports, but only just."),
     (
         "Gap",
-        "every threshold in it decides alike; times as wide as the gaps around it; stable: share of"
-        " resamples in which it keeps its rank.",
+        "every threshold in it gives the same decisions. Times as wide: its width over the median of the"
+        " gaps around it. Stable: share of resamples in which it keeps its rank.",
     ),
 ]
 
@@ -66,8 +59,8 @@ READING = [
 class SettingsRecord(Record):
     """The settings that the result depends on."""
 
-    midpoint: Word = means("How the midpoint was chosen, or the number given.")
-    top: Count = means("Rows listed at most.")
+    midpoint: Word = field("How the midpoint was chosen, or the number given.")
+    top: Count = field("Rows listed at most.")
     tolerance: Tolerance
     threshold: float
     seed: Count
@@ -80,77 +73,25 @@ class SetRecord(Record):
     rows: Count
 
 
-class NumbersRecord(Record):
-    """Rows by whether decisions are the same and scores within the tolerance."""
-
-    both: Count = means("Same decision, scores within the tolerance.")
-    apparent: Count
-    hidden: Count
-    real: Count
-
-
-class RaterRecord(Record):
-    """One rater or model."""
-
-    name: str
-    midpoint: Middle
-    smauc: Share | None = means("Area under its smROC curve; null when there is none.")
-    why: str
-
-
-class PairRecord(OfTwo):
-    """Two raters or models."""
-
-    distance: Share | None = means("Area between their smROC curves; null when one has none.")
-    why: str
-    same_decisions: Share | None
-    within_tolerance: Share | None
-
-
-class AgreementRecord(Record):
-    """How far raters or models agree."""
-
-    tolerance: Tolerance
-    same_decisions: Share | None
-    within_tolerance: Share | None
-    numbers: NumbersRecord
-    raters: list[RaterRecord] = means("Each rater or model.", min_length=2)
-    pairs: list[PairRecord] = means("Each two of them.", min_length=1)
-    apparent: list[Instance]
-    real: list[Instance]
-    hidden: list[Instance]
-
-    @classmethod
-    def of(cls, a: Agreement) -> AgreementRecord:
-        """The record of an agreement."""
-        return record_of(
-            cls,
-            a,
-            same_decisions=a.decisions,
-            within_tolerance=a.within,
-            numbers=NumbersRecord(**a.numbers),
-            raters=[record_of(RaterRecord, r, r.area, smauc=r.area.value) for r in a.raters],
-            pairs=[
-                record_of(PairRecord, p, p.distance, distance=p.distance.value) for p in a.pairs
-            ],
-        )
-
-
 class ModelRecord(Record):
     """One column of scores."""
 
     name: str
     kind: Kind
-    distinct: Count = means("Distinct scores.")
+    distinct: Count = field("Distinct scores.")
     why: str
     midpoint: Middle
-    rule: FoundBy | None = means("How the midpoint was found; null when there is none.")
-    why_no_midpoint: str = means("Why there is no midpoint; empty when there is one.")
-    sets: list[SetRecord] = means("Rows by score and class; empty when there is no midpoint.")
-    suspicious: list[Suspect] = means("Rows whose label may be wrong, most suspicious first.")
-    successes: list[Suspect] = means("Right scores that were hard to get right, hardest first.")
-    gaps: list[Gap] = means("Gaps between scores, most pronounced first.")
-    density: DensityRecord | None
+    rule: FoundBy | None = field("How the midpoint was found; null when there is none.")
+    why_no_midpoint: str = field("Why there is no midpoint; empty when there is one.")
+    sets: list[SetRecord] = field("Rows by score and class; empty when there is no midpoint.")
+    suspicious: list[Suspect] = field("Rows whose label may be wrong, most suspicious first.")
+    successes: list[Suspect] = field(
+        "Rows whose score supports the label, but only just; hardest first."
+    )
+    gaps: list[Gap] = field("Gaps between scores, most pronounced first.")
+    density: DensityRecord | None = field(
+        "How the scores of each class are spread; null where a class has no rows."
+    )
 
     @classmethod
     def of(cls, name: str, model: Inspected) -> ModelRecord:
@@ -168,16 +109,53 @@ class ModelRecord(Record):
             density=DensityRecord.of(model.tally),
         )
 
+    def sections(self, several: bool, files: bool) -> list[Section]:
+        """The rows and gaps of the model, which is named where there are `several`."""
+        of, by = (f" {word} '{self.name}'" * several for word in ("of", "by"))
+        sections = []
+        if self.sets:
+            rows = {s.set: count(s.rows) for s in self.sets}
+            middle = (
+                f"{formatted(self.midpoint, 'number')} ({self.rule}); scores from here on are high"
+            )
+            facts = [
+                ("Midpoint", middle),
+                ("High", f"{rows['high positive']} positives, {rows['high negative']} negatives"),
+                ("Low", f"{rows['low positive']} positives, {rows['low negative']} negatives"),
+            ]
+            sections.append(Section(f"Scores{of}", facts=facts))
+        if not self.why:
+            for title, suspects in (
+                (f"Labels to check{by}", self.suspicious),
+                (f"Hard successes{of}", self.successes[:SUCCESSES]),
+            ):
+                lines = [(r, r.suspicion, r.reason) for r in suspects]
+                sections.append(listed_rows(title, "suspicion", "why", lines, files))
+        return [*sections, _gaps(self.gaps, f"Gaps between scores{of}")]
+
+
+def _gaps(gaps: Sequence[Gap], title: str) -> Section:
+    if not gaps:
+        return Section(title, lines=["no gap is three times as wide as those around it"])
+    columns = [Column("cut", "text"), Column("times as wide"), Column("rows above", "count")]
+    columns += [Column("precision"), Column("recall"), Column("stable", "percent")]
+    rows = []
+    for g in gaps:
+        cut = CutRecord(threshold=(g.above + g.upto) / 2, above=g.above, upto=g.upto)
+        cells = (f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
+        rows.append((cut.same_decisions(), *cells))
+    return Section(title, table=Table(columns, rows))
+
 
 class InspectDocument(JudgedDocument, command="inspect"):
     """The rows of each model that deserve a second look."""
 
     settings: SettingsRecord
     data: DataRecord
-    models: list[ModelRecord] = means(
+    models: list[ModelRecord] = field(
         "The scores that were inspected, in the order given.", min_length=1
     )
-    agreement: AgreementRecord | None = means(
+    agreement: AgreementRecord | None = field(
         "How far several models agree; null when there is one."
     )
 
@@ -185,54 +163,22 @@ class InspectDocument(JudgedDocument, command="inspect"):
         """The data, each model's rows and gaps, and how far models agree."""
         sections = [Section(facts=self.data.facts())]
         for model in self.models:
-            sections += _model(model, len(self.models) > 1, len(self.data.sources) > 1)
+            sections += model.sections(len(self.models) > 1, len(self.data.sources) > 1)
         if self.agreement is not None:
-            sections += _agreement(self.agreement, self.data, "model")
+            sections += self.agreement.sections(self.data, "model")
         return [*sections, Section("How to read this", facts=READING)]
-
-
-class RatedRecord(RowsRecord):
-    """The rows that raters were compared on."""
-
-    positive: str = means("The decision that high scores stand for.")
-    negative: str = means("The other decision.")
-    rule: str = means("How it was decided which of them is positive.")
-    truth: bool = means("Whether the curves are against known labels, not a rater's own decisions.")
-
-
-class RatersDocument(JudgedDocument, command="raters"):
-    """Raters compared on the same rows."""
-
-    data: RatedRecord
-    agreement: AgreementRecord
-
-    def sections(self) -> list[Section]:
-        """What was compared, and how far raters agree."""
-        data = self.data
-        against = "known labels" if data.truth else "each rater's own decisions"
-        facts = [("Data", ", ".join(f"'{s}'" for s in data.sources))] if data.sources else []
-        facts += [
-            ("Rows", count(data.rows)),
-            ("Positive", f"'{data.positive}' ({data.rule}); negative is '{data.negative}'"),
-            ("Curves", f"against {against}"),
-        ]
-        facts += data.dropped_facts()
-        return [Section(facts=facts), *_agreement(self.agreement, data, "rater")]
 
 
 def inspect_document(i: Inspection) -> InspectDocument:
     """The document of an inspection."""
-    first = next(iter(i.models.values())).tally
-    data = DataRecord.of(first)
+    data = DataRecord.of(next(iter(i.models.values())).tally)
     rule = "learned" if isinstance(i.settings.midpoint, Tally) else i.settings.midpoint
     return InspectDocument(
         settings=record_of(
-            SettingsRecord,
-            i.settings,
-            midpoint=rule if isinstance(rule, str) else str(float(rule)),
+            SettingsRecord, i.settings, midpoint=rule if isinstance(rule, str) else str(float(rule))
         ),
         data=data if data.sources else replace(data, label=None),  # arrays have no columns
-        verdict=inspection_verdict(i),
+        verdict=_verdict(i),
         models=[ModelRecord.of(name, model) for name, model in i.models.items()],
         agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
         hints=[
@@ -242,18 +188,8 @@ def inspect_document(i: Inspection) -> InspectDocument:
     )
 
 
-def raters_document(r: Raters) -> RatersDocument:
-    """The document of raters."""
-    return RatersDocument(
-        data=record_of(RatedRecord, r, r.labels),
-        verdict=raters_verdict(r),
-        agreement=AgreementRecord.of(r.agreement),
-        hints=list(r.hints),
-    )
-
-
 def _hints(model: Inspected) -> Iterator[str]:
-    """What a reader should be told of one model."""
+    """Remarks on one model."""
     if model.why:
         yield f"rows cannot be ranked by suspicion: {model.why}"
     elif model.why_no_midpoint:
@@ -272,120 +208,94 @@ def _hints(model: Inspected) -> Iterator[str]:
 
 
 def _scales(i: Inspection) -> Iterator[str]:
-    """Scores of several models can be compared only on one scale."""
+    """A remark where scores of several models are on different scales."""
     kinds = {name: model.tally.kind for name, model in i.models.items()}
     if "score" in kinds.values() and len(kinds) > 1:
         beyond = ", ".join(f"'{name}'" for name, kind in kinds.items() if kind == "score")
         yield (
             f"the scores of {beyond} are not probabilities; distances between scores, and agreement within "
-            f"the tolerance, mean something only where all models use one scale"
+            f"the tolerance, are meaningful only if all models use the same scale"
         )
 
 
-def _model(m: ModelRecord, several: bool, files: bool) -> list[Section]:
-    of = f" of '{m.name}'" if several else ""
-    by = f" by '{m.name}'" if several else ""
-    sections = []
-    if not m.why:
-        suspicious, successes = (
-            _listed(title, "suspicion", "why", [(r, r.suspicion, r.reason) for r in rows], files)
-            for title, rows in (
-                (f"Labels to check{by}", m.suspicious),
-                (f"Hard successes{of}", m.successes[:SUCCESSES]),
-            )
-        )
-        sections += [*_scores(m, f"Scores{of}"), suspicious, successes]
-    return [*sections, _gaps(m.gaps, f"Gaps between scores{of}")]
+# What an inspection means: whether more labels contradict their scores than chance leads to expect.
 
 
-def _scores(m: ModelRecord, title: str) -> list[Section]:
-    if not m.sets:
-        return []
-    rows = {s.set: count(s.rows) for s in m.sets}
-    middle = f"{written(m.midpoint, 'number')} ({m.rule}); from here on a score is high"
-    facts = [
-        ("Midpoint", middle),
-        ("High", f"{rows['high positive']} positives, {rows['high negative']} negatives"),
-        ("Low", f"{rows['low positive']} positives, {rows['low negative']} negatives"),
+def _verdict(i: Inspection) -> list[Claim]:
+    """The sentences on the labels of rows, and on models that are compared."""
+    t = next(iter(i.models.values())).tally
+    claims = [_labels(name, model) for name, model in [*i.models.items()][:MODELS_IN_WORDS]]
+    more = any(c.finding == "more than expected" for c in claims)
+    if i.agreement is not None and not t.weighted:
+        claims.append(same_decisions(i.agreement.decisions, t.origin.rows, "Models"))
+    if more:
+        call, further = "to_frame() of the result, the rows to check", [("top", "100")]
+        further += [("json", "suspects.json")]
+        return [*claims, next_step("inspect", t.origin, call, further, *i.models)]
+    return [*claims, next_step("evaluate", t.origin, "sw.evaluate(labels, scores)", (), *i.models)]
+
+
+def contradicted(t: Tally) -> tuple[int, float] | None:
+    """The number of labels with a probability of at most 1 in 10, and the number expected.
+
+    By probabilities as they are, and by logistic regression on scores of another kind. Nothing where that
+    has no solution, one class has no rows, or rows have weights.
+    """
+    if t.why_not_ranked or t.weighted:
+        return None
+    p = t.score.astype(np.float64)
+    if t.kind == "score":
+        x = (p - p.mean()) / (float(p.std()) or 1.0)
+        fit = logistic([np.ones(len(x)), x], t.neg.astype(float), t.pos.astype(float))
+        if not fit.converged:
+            return None
+        p = expit(fit.coef[0] + fit.coef[1] * x)
+    else:
+        p = unit(p, t.kind)
+    low, high = p <= ODDS, p >= 1 - ODDS
+    due = ((t.neg + t.pos) * p)[low].sum() + ((t.neg + t.pos) * (1 - p))[high].sum()
+    return int(t.pos[low].sum() + t.neg[high].sum()), float(due)
+
+
+def _labels(name: str, model: Inspected) -> Claim:
+    """Whether labels contradict the scores more often than expected."""
+    found = contradicted(model.tally)
+    if found is None:
+        why = model.why or "rows have weights, or the scores separate the classes"
+        text = f"How many labels may be wrong cannot be estimated from {quoted(name)}: {why}."
+        return claim("labels", "unknown", text)
+    seen, expected = found
+    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    low, high = (poisson_quantile(tail, expected) for tail in tails)
+    p = float(pdtrc(seen - 1, expected)) if seen else 1.0
+    figures = [
+        figure("contradicted", Estimate(seen), name),
+        figure("expected", Estimate(expected, low, high), name),
     ]
-    return [Section(title, facts=facts)]
+    rows = plural(seen, "label") if seen else "No label"
+    fitted = " (mapped to probabilities by logistic regression)" * (model.tally.kind == "score")
+    text = f"{rows} contradict{'s' * (seen < 2)} {quoted(name)}{fitted} at odds of 9 to 1 or more"
+    mean = f"{expected:.2g}" if expected < 10 else f"{expected:,.0f}"
+    by_chance = f"{mean} [{low:,}, {high:,}]"
+    if p < 1 - LEVEL:
+        text += f", more than expected by chance ({by_chance}; {p_phrase(p)}): "
+        text += "some labels may be wrong, or the scores too extreme."
+        return claim("labels", "more than expected", text, figures)
+    if seen:
+        text += f", no more than expected by chance ({by_chance})"
+    elif expected:
+        text += f" ({by_chance} expected by chance)"
+    return claim("labels", "as expected", f"{text}: no evidence of wrong labels.", figures)
 
 
-def _listed(
-    title: str, number: str, text: str, rows: Sequence[tuple[NamedRow, float, str]], files: bool
-) -> Section:
-    """Single rows, each with a number and a text; `files` where they come from several."""
-    if not rows:
-        return Section(title, lines=["none"])
-    named = [Column("id", "text")] if any(row.id is not None for row, _, _ in rows) else []
-    columns = [Column("row"), *named, Column(number), Column(text, "text")]
-    lines = []
-    for row, x, words in rows:
-        file, name = str(row.file), "" if row.id is None else str(row.id)
-        file = file if len(file) <= LONGEST_FILE else f"…{file[1 - LONGEST_FILE :]}"
-        name = cut(name, LONGEST_ID)
-        number_of_row = f"{file}:{row.row}" if files else str(row.row)
-        lines.append((number_of_row, *([name] if named else []), x, words))
-    return Section(title, table=Table(columns, lines))
+def poisson_quantile(tail: float, expected: float) -> int:
+    """The smallest count whose cumulative Poisson probability reaches `tail`.
 
-
-def _gaps(gaps: Sequence[Gap], title: str) -> Section:
-    if not gaps:
-        return Section(title, lines=["no gap is three times as wide as those around it"])
-    columns = [Column("cut", "text"), Column("times as wide"), Column("rows above", "count")]
-    columns += [Column("precision"), Column("recall"), Column("stable", "percent")]
-    cuts = [CutRecord(threshold=(g.above + g.upto) / 2, above=g.above, upto=g.upto) for g in gaps]
-    rows = [
-        (cut.same_decisions(), f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
-        for g, cut in zip(gaps, cuts, strict=True)
-    ]
-    return Section(title, table=Table(columns, rows))
-
-
-def _agreement(a: AgreementRecord, data: DataRecord | RatedRecord, who: str) -> list[Section]:
-    near = f"within {a.tolerance:g}"
-    same, within = (written(x, "percent") for x in (a.same_decisions, a.within_tolerance))
-    n = a.numbers
-    facts = [
-        ("Decisions", f"the same on {same} of the rows"),
-        ("Scores", f"{near} of each other on {within} of the rows"),
-        (
-            "Agree",
-            f"{counted(n.both + n.apparent, 'row')}: scores {near}; of these "
-            f"{count(n.apparent)} with different decisions, in apparent disagreement only",
-        ),
-        ("Differ", f"{counted(n.hidden, 'row')}: same decision, but scores further apart"),
-        ("Disagree", f"{counted(n.real, 'row')}: different decisions, and scores further apart"),
-    ]
-    curves = [Column("score of", "text"), Column("midpoint"), Column("smAUC")]
-    each = [(f"'{r.name}'", r.midpoint, r.smauc) for r in a.raters]
-    absent = by_reason((r.why, f"'{r.name}'") for r in a.raters)
-    compared = [
-        Column("pair", "text"), Column("area between curves"),
-        Column("same decision", "percent"), Column(near, "percent"),
-    ]  # fmt: skip
-    pairs = [
-        (f"'{p.first}', '{p.second}'", p.distance, p.same_decisions, p.within_tolerance)
-        for p in a.pairs
-    ]
-    rows = {
-        "Rows that only look like disagreement": a.apparent,
-        "Rows on which they disagree": a.real,
-        "Rows with one decision, but scores apart": a.hidden,
-    }
-    return [
-        Section(f"Agreement of {who}s", facts=facts),
-        Section("smROC curves", table=Table(curves, each), lines=absent),
-        Section(table=Table(compared, pairs)),
-        *(_instances(title, found, data) for title, found in rows.items() if found),
-    ]
-
-
-def _instances(title: str, rows: Sequence[Instance], data: DataRecord | RatedRecord) -> Section:
-    names: dict[bool, Any] = {True: data.positive, False: data.negative}
-    said = (
-        "; ".join(f"{r.name}: {names[r.positive]} at {r.score:.3g}" for r in row.ratings)
-        for row in rows
-    )
-    lines = [(row, row.apart, words) for row, words in zip(rows, said, strict=True)]
-    return _listed(title, "apart", "decisions and scores", lines, len(data.sources) > 1)
+    >>> poisson_quantile(0.025, 4.0), poisson_quantile(0.975, 4.0), poisson_quantile(0.025, 0.0)
+    (1, 8, 0)
+    """
+    if not expected:
+        return 0
+    k = max(math.ceil(float(pdtrik(tail, expected))), 0)
+    # the inverse is right to rounding alone
+    return k - 1 if k and float(pdtr(k - 1, expected)) >= tail else k

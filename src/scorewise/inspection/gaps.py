@@ -9,13 +9,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
-from scorewise.show.fields import Count, Record, Share, means
+from scorewise.show.records import Count, Record, Share, field
 from scorewise.tallies import Tally
 
-DEPTH = 1000  # distinct scores looked at, from the highest down
-LEAST = 3.0  # a gap is this many times as wide as those around it
-NEAR = 11  # gaps, itself among them, that a gap is compared with
-FINEST = 1e-3  # of the range of scores: what is finer is no spacing
+MAX_SCORES = 1000  # distinct scores looked at, from the highest down
+MIN_RATIO = 3.0  # a gap is this many times as wide as those around it
+NEIGHBOURS = 11  # gaps, itself among them, that a gap is compared with
+MIN_SPACING = 1e-3  # of the range of scores
 REPLICATES = 200
 
 
@@ -24,14 +24,14 @@ class Gap(Record):
 
     above: float
     upto: float
-    width: float = means("How wide it is.", gt=0)
-    ratio: float = means("Its width over that of the gaps around it.", gt=0)
-    rows: Count = means("Rows above it.")
-    precision: Share = means("Share of the rows above it that are positive.")
-    recall: Share | None = means(
+    width: float = field("How wide it is.", gt=0)
+    ratio: float = field("Its width over that of the gaps around it.", gt=0)
+    rows: Count = field("Rows above it.")
+    precision: Share = field("Share of the rows above it that are positive.")
+    recall: Share | None = field(
         "Share of all positives that lie above it; null without positives."
     )
-    stability: Share = means("Share of resamples in which it keeps its rank.")
+    stability: Share = field("Share of resamples in which it keeps its rank.")
 
 
 def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
@@ -42,29 +42,29 @@ def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
     Stability resamples the rows 200 times, by a Poisson bootstrap: the gap of rank r must be among
     the first r again.
 
-    >>> from scorewise.columns import take
+    >>> from scorewise.columns import binary_rows
     >>> s = [0.99, 0.98, 0.97, 0.96, 0.86, 0.85, 0.84, 0.83]
-    >>> rows = take([1, 1, 1, 0, 1, 0, 0, 0], {"p": s})
+    >>> rows = binary_rows(None, label=[1, 1, 1, 0, 1, 0, 0, 0], score={"p": s})
     >>> best, = gaps(rows, Tally.of_rows(rows, "p"))
     >>> best.above, best.upto, round(best.ratio, 1), best.rows, best.precision, best.recall
     (0.86, 0.96, 10.0, 4, 0.75, 0.75)
     """
-    score = t.score[-DEPTH:].astype(np.float64)
+    score = t.score[-MAX_SCORES:].astype(np.float64)
     lowest, highest = t.ends
     # Python's floats overflow without a warning: scores may lie further apart than a float can say
-    least = FINEST * (highest - lowest)
+    least = MIN_SPACING * (highest - lowest)
     if len(score) < 3 or not math.isfinite(least):
         return []
     width = np.diff(score)
     ratio = ratios(width, least)
     order = np.lexsort((-np.arange(len(ratio)), -ratio))[:most]
-    order = order[ratio[order] >= LEAST - 1e-9]
+    order = order[ratio[order] >= MIN_RATIO - 1e-9]
     if not len(order):
         return []
     stable = _stability(t, score, score[order] + width[order] / 2, least, seed)
     return [
-        _gap(rows, t, float(score[i]), float(score[i + 1]), float(ratio[i]), float(kept))
-        for i, kept in zip(order.tolist(), stable, strict=True)
+        _gap(rows, t, float(score[i]), float(score[i + 1]), float(ratio[i]), float(share))
+        for i, share in zip(order.tolist(), stable, strict=True)
     ]
 
 
@@ -74,12 +74,11 @@ def ratios(width: Floats, least: float) -> Floats:
     >>> ratios(np.array([1.0, 1.0, 10.0, 1.0]), 0.01)
     array([ 1.,  1., 10.,  1.])
     """
-    near = min(NEAR, len(width))
+    near = min(NEIGHBOURS, len(width))
     middle = [(near - 1) // 2, near // 2]
     medians = np.partition(sliding_window_view(width, near), middle, axis=-1)[:, middle].mean(-1)
     at = (np.arange(len(width)) - near // 2).clip(0, len(medians) - 1)
-    found: Floats = width / np.maximum(medians[at], least)
-    return found
+    return np.asarray(width / np.maximum(medians[at], least))
 
 
 def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int) -> Floats:
@@ -89,19 +88,19 @@ def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int)
     # a cell of n like rows is drawn Poisson(n) times; weights count as the rows they are worth
     n = (weight * (weight / square))[-len(score) :]
     drawn = rng.random((REPLICATES, len(score))) < -np.expm1(-n)
-    kept = np.zeros(len(middle))
+    stable = np.zeros(len(middle))
     rank = np.arange(len(middle))
     for here in drawn:
-        left = score[here]
-        if len(left) < 3:
+        resampled = score[here]
+        if len(resampled) < 3:
             continue
-        ratio = ratios(np.diff(left), least)
-        at = np.searchsorted(left, middle) - 1
+        ratio = ratios(np.diff(resampled), least)
+        at = np.searchsorted(resampled, middle) - 1
         inside = (at >= 0) & (at < len(ratio))
-        mine = ratio[at.clip(0, len(ratio) - 1)]
-        wider = len(ratio) - np.searchsorted(np.sort(ratio), mine, side="right")
-        kept += inside & (wider <= rank)
-    return kept / REPLICATES
+        at_middle = ratio[at.clip(0, len(ratio) - 1)]
+        wider = len(ratio) - np.searchsorted(np.sort(ratio), at_middle, side="right")
+        stable += inside & (wider <= rank)
+    return stable / REPLICATES
 
 
 def _gap(rows: Rows, t: Tally, above: float, upto: float, ratio: float, stable: float) -> Gap:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.classes import is_source
-from scorewise.columns.rows import warn
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.reader import warn
+from scorewise.columns.sources import is_source
+from scorewise.computing import on_threads
 from scorewise.errors import BadInput, no_scores
 from scorewise.inspection.agreement import Agreement, Opinions, agreement
 from scorewise.inspection.document import InspectDocument, inspect_document
@@ -22,27 +23,22 @@ from scorewise.inspection.suspects import (
     EVEN,
     Set,
     Suspect,
-    most_of_cells,
+    most_suspicious,
     named_rows,
     suspects,
     suspicion,
     suspicion_of_cells,
 )
-from scorewise.show.frame import Backend, framed
-from scorewise.show.shown import Shown
+from scorewise.show.result import Backend, Pictures, Result, framed
+from scorewise.statistics.smroc import TOLERANCE, Midpoint, Rule, midpoint, why_not_unit
 from scorewise.tallies import Tally
-from scorewise.tallies.confusion import on_their_scale
+from scorewise.tallies.confusion import threshold_on_scale
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import HAIR, Midpoint, Rule, midpoint, why_not_unit
-from scorewise.tallies.sorting import on_threads
-
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an inspection was asked for."""
+    """Settings of an inspection."""
 
     midpoint: Rule | float | Tally = "mean"
     top: int = 20
@@ -56,7 +52,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Inspected:
-    """What was found about one model's scores; `why` says why no rows could be ranked.
+    """Suspicious rows, hard successes and gaps of one model; `why` says why no rows could be ranked.
 
     `suspicion` has a value for each row of the input, NaN where a row was left out. `suspicious` are
     the rows whose label is most likely wrong, `successes` the right scores that were hardest to get
@@ -78,14 +74,14 @@ class Inspected:
     def suspicion(self) -> Floats:
         """The suspicion of each row of the input, NaN where it was left out."""
         rows = self.rows
-        found = np.full(len(rows) + rows.dropped, np.nan)
+        values = np.full(len(rows) + rows.dropped, np.nan)
         if not self.why:
-            kept = np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
-            found[kept] = np.where(rows.mass() > 0, suspicion(rows, self.tally).value, np.nan)
-        return found
+            kept = slice(None) if rows.place.kept is None else rows.place.kept
+            values[kept] = np.where(rows.mass() > 0, suspicion(rows, self.tally).value, np.nan)
+        return values
 
 
-class Inspection(Shown):
+class Inspection(Result):
     """The rows that deserve a second look; prints as tables.
 
     `models` has what was found by the name of the scores. Of a single one, `suspicious`, `successes`,
@@ -104,8 +100,8 @@ class Inspection(Shown):
         self.settings, self.notes = settings, rows.notes
         names = named_rows(ids, len(rows) + rows.dropped)
         tallies = tallies or [Tally.of_rows(rows, name, sources) for name in rows.scores]
-        found = on_threads(lambda t: _inspected(rows, t, settings, names), tallies, enough=1)
-        self.models = {t.origin.score: one for t, one in zip(tallies, found, strict=True)}
+        models = on_threads(lambda t: _inspected(rows, t, settings, names), tallies, enough=1)
+        self.models = {model.tally.origin.score: model for model in models}
         several = agree and len(tallies) > 1
         self.agreement = _agreement(rows, tallies, settings, names) if several else None
 
@@ -113,7 +109,7 @@ class Inspection(Shown):
     def _only(self) -> Inspected:
         if len(self.models) > 1:
             named = ", ".join(f"'{name}'" for name in self.models)
-            raise AttributeError(f"there are several models ({named}); ask .models[name]")
+            raise AttributeError(f"there are several models ({named}); use .models[name]")
         return next(iter(self.models.values()))
 
     @property
@@ -138,8 +134,7 @@ class Inspection(Shown):
 
     def pictures(self) -> Pictures:
         """The scores of both classes with the suspicious rows and, of several models, how they agree."""
-        from scorewise.displays import OpinionsDisplay, SuspectsDisplay
-        from scorewise.displays.overview import Overview, Pictures
+        from scorewise.displays import OpinionsDisplay, Overview, SuspectsDisplay
 
         made = {
             name: SuspectsDisplay(
@@ -222,7 +217,7 @@ def inspect(
         if not is_source(y):
             raise no_scores("inspect(y, p)", 'inspect("file.csv", label=..., score=...)')
         rows = binary_rows(
-            y, label=label, score=score, weight=weight, count=count, ids=ids, positive=positive,
+            y, label=label, score=score, weight=weight, count=count, id=ids, positive=positive,
             kind=kind, missing=missing, encoding=encoding,
         )  # fmt: skip
         if not len(rows) or (rows.count is not None and not rows.count.any()):
@@ -235,63 +230,54 @@ def inspect(
     if any(name is not None for name in (label, score, encoding)):
         raise BadInput("label, score and encoding belong to files and frames; leave them out")
     scores = p if isinstance(p, Mapping) else {"score": p}
-    rows = take(
-        y, scores, weight=weight, count=count, positive=positive, kind=kind, missing=missing
-    )
+    rows = binary_rows(
+        None, label=y, score=scores, weight=weight, count=count, positive=positive, kind=kind,
+        missing=missing,
+    )  # fmt: skip
     return Inspection(rows, settings, ids=ids)
 
 
 def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
+    """Inspect the scores of one model."""
     cuts = gaps(rows, t, seed=s.seed)
     if why := t.why_not_ranked:
         return Inspected(t, why, None, why, [], [], {}, cuts, rows)
-    why = why_not_unit(t)
-    middle = None if why else midpoint(t, s.midpoint)
-    at = None if middle is None else middle.value
-    found = suspicion_of_cells(t)
-    high = None if at is None else unit(t.score, t.kind) >= at - HAIR
-    doubtful = (np.stack((t.neg, t.pos)) > 0) & (found.value > 0)
-    right = doubtful & (found.value < EVEN)
-    if high is not None:
+    of_cells = suspicion_of_cells(t)
+    doubtful = (np.stack((t.neg, t.pos)) > 0) & (of_cells.value > 0)
+    right = doubtful & (of_cells.value < EVEN)
+    middle, at, sets = None, None, {}
+    if not (why := why_not_unit(t)):
+        middle = midpoint(t, s.midpoint)
+        at, sets = middle.value, _sets(rows, t, middle.value)
+        high = unit(t.score, t.kind) >= at - TOLERANCE
         right &= np.stack((~high, high))
-    worst, hardest = (most_of_cells(rows, t, found, among, s.top) for among in (doubtful, right))
-    return Inspected(
-        tally=t,
-        why="",
-        midpoint=middle,
-        why_no_midpoint=why,
-        suspicious=suspects(rows, t, found, worst, at, ids),
-        successes=suspects(rows, t, found, hardest, at, ids),
-        sets={} if at is None else _sets(rows, t, at),
-        gaps=cuts,
-        rows=rows,
+    worst, hardest = (
+        suspects(rows, t, of_cells, most_suspicious(rows, t, of_cells, among, s.top), at, ids)
+        for among in (doubtful, right)
     )
+    return Inspected(t, "", middle, why, worst, hardest, sets, cuts, rows)
 
 
 def _sets(rows: Rows, t: Tally, at: float) -> dict[Set, int]:
     """The number of rows in each set; by cells, where their weights are numbers of rows."""
+    scores, neg, pos = t.score, t.neg, t.pos
     if t.weighted:
-        high = unit(rows.scores[t.origin.score], t.kind) >= at - HAIR
-        times = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
-        parts = [(times[rows.y], high[rows.y]), (times[~rows.y], high[~rows.y])]
-    else:
-        high = unit(t.score, t.kind) >= at - HAIR
-        parts = [(t.pos, high), (t.neg, high)]
-    many = (int(w[which].sum()) for w, up in parts for which in (up, ~up))
-    return dict(zip(get_args(Set), many, strict=True))
+        count = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
+        scores, neg, pos = rows.scores[t.origin.score], count * ~rows.y, count * rows.y
+    high = unit(scores, t.kind) >= at - TOLERANCE
+    sizes = (int(w[which].sum()) for w in (pos, neg) for which in (high, ~high))
+    return dict(zip(get_args(Set), sizes, strict=True))
 
 
 def _agreement(rows: Rows, tallies: Sequence[Tally], s: Settings, ids: Any) -> Agreement:
     """Models as raters: each decides positive at the threshold."""
     columns = [(rows.scores[t.origin.score], t) for t in tallies]
     opinions = Opinions(
-        tuple(rows.scores),
-        np.stack([c >= on_their_scale(t, s.threshold) for c, t in columns], axis=1),
+        [*rows.scores],
+        np.stack([c >= threshold_on_scale(t, s.threshold) for c, t in columns], axis=1),
         np.stack([unit(c, t.kind) for c, t in columns], axis=1),
-        rows.mass(),
+        tallies,
+        rows,
+        ids,
     )
-    times = 1 if rows.count is None else rows.count
-    return agreement(
-        opinions, tallies, tolerance=s.tolerance, rule=s.midpoint,
-        top=s.top, place=rows.place, ids=ids, times=times,
-    )  # fmt: skip
+    return agreement(opinions, tolerance=s.tolerance, rule=s.midpoint, top=s.top)

@@ -19,11 +19,12 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place, Rows
 from scorewise.curves.hull import calibrated
 from scorewise.errors import BadInput
-from scorewise.inference.effects import places
-from scorewise.show.fields import Count, Record, Share, Word, means
+from scorewise.inference.influence import places
+from scorewise.show.records import Count, Record, Share, Word, field
+from scorewise.statistics.smroc import appropriate, row_climbs, why_not_unit
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.smroc import appropriate, row_climbs, why_not_unit
+from scorewise.tallies.sorting import largest
 
 _DIGITS = 12  # beyond these, sums of floats depend on the order of rows
 
@@ -36,6 +37,10 @@ class Suspicion(NamedTuple):
 
     value: Floats
     error: Floats
+
+    def at(self, y: Any, cell: Any) -> Suspicion:
+        """The suspicion of rows by their class and cell, where this one is by class and cell."""
+        return Suspicion(*(x[np.asarray(y, np.int8), cell] for x in self))
 
 
 def suspicion_of_cells(t: Tally) -> Suspicion:
@@ -60,66 +65,43 @@ def suspicion(rows: Rows, t: Tally) -> Suspicion:
 
     Weights and counts say how much a row matters to the others, not how suspicious it is itself.
 
-    >>> from scorewise.columns import take
-    >>> rows = take([0, 0, 1, 0, 1], {"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
+    >>> from scorewise.columns import binary_rows
+    >>> rows = binary_rows(None, label=[0, 0, 1, 0, 1], score={"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
     >>> suspicion(rows, Tally.of_rows(rows, "p")).value
     array([0. , 0. , 0.5, 0.5, 0. ])
     """
     # a row of no weight may lie beside all cells
     cell = places(rows, t.origin.score, t.score, "left").clip(0, len(t.score) - 1)
-    of = suspicion_of_cells(t)
-    return Suspicion(*(np.where(rows.y, x[1][cell], x[0][cell]) for x in of))
+    return suspicion_of_cells(t).at(rows.y, cell)
 
 
-def most(found: Suspicion, among: Bools, top: int) -> Ints:
+def most_suspicious(rows: Rows, t: Tally, of_cells: Suspicion, among: Bools, top: int) -> Ints:
     """The most suspicious rows among some; of equals the one that errs further, then the first.
 
-    >>> same = np.array([0.5, 0.7, 0.7])
-    >>> most(Suspicion(same, np.array([0.1, 0.2, 0.3])), same > 0, 2)
-    array([2, 1])
-    """
-    rows = np.flatnonzero(among)
-    value = found.value[rows]
-    if top < len(rows):
-        least = -np.partition(-value, top - 1)[top - 1] if top else np.inf
-        rows, value = rows[value >= least], value[value >= least]
-    return np.asarray(rows[np.lexsort((rows, -found.error[rows], -value))][:top])
+    They are looked for in the classes and cells that they can be in.
 
-
-def most_of_cells(rows: Rows, t: Tally, found: Suspicion, among: Bools, top: int) -> Ints:
-    """The same rows, looked for in the classes and cells that the most suspicious of some can be in.
-
-    >>> from scorewise.columns import take
-    >>> rows = take([0, 0, 1, 0, 1], {"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
+    >>> from scorewise.columns import binary_rows
+    >>> rows = binary_rows(None, label=[0, 0, 1, 0, 1], score={"p": [0.1, 0.4, 0.6, 0.8, 0.9]})
     >>> t = Tally.of_rows(rows, "p")
-    >>> most_of_cells(rows, t, suspicion_of_cells(t), np.stack((t.neg, t.pos)) > 0, 1)
+    >>> most_suspicious(rows, t, suspicion_of_cells(t), np.stack((t.neg, t.pos)) > 0, 1)
     array([3])
     """
-    flat = Suspicion(*(x.ravel() for x in found))
-    best = most(flat, among.ravel(), top)
+    value, error = of_cells
+    best = largest(among.ravel(), top, value.ravel(), error.ravel())
     if not len(best):
         return best
     # as many classes and cells hold at least as many rows; those equal to the last one may come first
-    last = flat.value[best[-1]], flat.error[best[-1]]
-    equal = (found.value == last[0]) & (found.error >= last[1])
-    near = among & ((found.value > last[0]) | equal)
+    last_value, last_error = value.ravel()[best[-1]], error.ravel()[best[-1]]
+    equal = (value == last_value) & (error >= last_error)
+    near = among & ((value > last_value) | equal)
     scores = rows.scores[t.origin.score]
-    at = [
-        np.flatnonzero(np.isin(scores, t.score[near[k]]) & (rows.y == bool(k)))
-        for k in (0, 1)
-        if near[k].any()
-    ]
-    chosen = np.sort(np.concatenate(at))
-    chosen = chosen[rows.mass()[chosen] > 0]
-    own = of_rows(rows, t, found, chosen)
-    return np.asarray(chosen[most(own, np.ones(len(chosen), np.bool_), top)])
-
-
-def of_rows(rows: Rows, t: Tally, found: Suspicion, chosen: Ints) -> Suspicion:
-    """The suspicion of some rows, each by its class and cell."""
-    cell = np.searchsorted(t.score, rows.scores[t.origin.score][chosen])
-    which = rows.y[chosen].astype(np.int64)
-    return Suspicion(*(x[which, cell] for x in found))
+    candidates = np.zeros(len(rows), np.bool_)
+    for k in (0, 1):
+        if near[k].any():
+            candidates |= np.isin(scores, t.score[near[k]]) & (rows.y == bool(k))
+    chosen = np.flatnonzero(candidates & (rows.mass() > 0))
+    own = of_cells.at(rows.y[chosen], np.searchsorted(t.score, scores[chosen]))
+    return chosen[largest(np.ones(len(chosen), np.bool_), top, *own)]
 
 
 # Single rows as a reader meets them: where, what they say, and why they are named.
@@ -127,7 +109,7 @@ def of_rows(rows: Rows, t: Tally, found: Suspicion, chosen: Ints) -> Suspicion:
 
 Name = str | int | None
 Set = Literal["high positive", "low positive", "high negative", "low negative"]
-_CLASS = {True: "positive", False: "negative"}
+_CLASS = ("negative", "positive")
 EVEN = 0.5  # below this suspicion a label is likelier right than wrong
 
 
@@ -136,109 +118,19 @@ class NamedRow(Record):
 
     row: Count
     file: str | None
-    id: Name = means("What the data call the row.")
-
-
-def where(place: Place, index: int, ids: Any) -> dict[str, Any]:
-    """The fields of a named row."""
-    file, number = place.number(index)
-    return {"row": number, "file": file, "id": _name(ids, place.position(index))}
-
-
-def _name(ids: Any, position: int) -> Name:
-    """What the input calls a row."""
-    value: Any = None if ids is None else ids[position]
-    value = value.item() if hasattr(value, "item") else value
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    id: Name = field("What the data call the row.")
 
 
 class Suspect(NamedRow):
     """A row whose label may be wrong, or whose score is a hard success."""
 
-    label: str = means("The label of the row.")
-    score: float = means("Its score.")
-    suspicion: Share = means("Share of rows scored alike that have the other label.")
+    label: str = field("The label of the row.")
+    score: float = field("Its score.")
+    suspicion: Share = field("Share of rows scored alike that have the other label.")
     set: Set | None
-    climb: Share | None = means("How much it climbs on the smROC curve; null without midpoint.")
-    run: Share | None = means("How much it runs on the smROC curve; null without midpoint.")
-    reason: Word = means("Why the row is named, in words.")
-
-
-def suspects(
-    rows: Rows, t: Tally, found: Suspicion, chosen: Ints, midpoint: float | None, ids: Any = None
-) -> list[Suspect]:
-    """The chosen rows, with the reason in words."""
-    y, scores = rows.y[chosen], rows.scores[t.origin.score][chosen]
-    sets: list[Any] = [None] * len(chosen)
-    climbs = list(sets)
-    if midpoint is not None:
-        s = unit(scores, t.kind)
-        high = (appropriate(y, s, midpoint) == y).tolist()
-        sets = [
-            f"{'high' if h else 'low'} {_CLASS[k]}" for h, k in zip(high, y.tolist(), strict=True)
-        ]
-        climbs = row_climbs(y, s, midpoint).tolist()
-    columns = (chosen, y, scores, of_rows(rows, t, found, chosen).value)
-    return [
-        Suspect(
-            **where(rows.place, i, ids),
-            label=rows.labels.positive if positive else rows.labels.negative,
-            score=score,
-            suspicion=value,
-            set=kind,
-            climb=climb,
-            run=None if climb is None else 1 - climb,
-            reason=reason(t, positive, value < EVEN, score),
-        )
-        for i, positive, score, value, kind, climb in zip(
-            *(column.tolist() for column in columns), sets, climbs, strict=True
-        )
-    ]
-
-
-def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
-    """Where a score lies among those of the other class, in words.
-
-    A wrong score is compared with those whose place it takes, a right one with those it beats.
-
-    >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
-    >>> reason(t, False, False, 0.8)
-    'negative, but scored 0.8, above 50% of the positives'
-    >>> reason(t, True, True, 0.9)
-    'positive, scored 0.9, above every negative'
-    """
-    up = positive == right
-    weight, total = (t.neg, t.negatives) if positive else (t.pos, t.positives)
-    i = int(np.searchsorted(t.score, score, side="left" if up else "right"))
-    passed = float((weight[:i] if up else weight[i:]).sum())
-    than = f"{'above' if up else 'below'} {_share(passed, float(total), _CLASS[not positive])}"
-    return f"{_CLASS[positive]}, {'' if right else 'but '}scored {shown(score)}, {than}"
-
-
-def _share(part: float, total: float, noun: str) -> str:
-    """How many of a class, never rounded up to all or down to none of them."""
-    if part >= total:
-        return f"every {noun}"
-    if not part:
-        return f"no {noun}"
-    percent = min(max(100 * part / total, 0.1), 99.9)
-    text = f"{percent:.0f}" if 1 <= percent < 99 else f"{percent:.1f}"
-    return f"{text}% of the {noun}s"
-
-
-def shown(score: float) -> str:
-    """A score to three digits, or as many as it takes not to say 0 or 1 when it is neither.
-
-    >>> shown(0.97), shown(0.99999312), shown(1.0)
-    ('0.97', '0.99999', '1')
-    """
-    for digits in range(3, 17):
-        text = f"{score:.{digits}g}"
-        if float(text) not in (0.0, 1.0) or score in (0.0, 1.0):
-            return text
-    return repr(score)
+    climb: Share | None = field("How much it climbs on the smROC curve; null without midpoint.")
+    run: Share | None = field("How much it runs on the smROC curve; null without midpoint.")
+    reason: Word = field("Why the row is named, in words.")
 
 
 def named_rows(ids: Any, rows: int) -> Sequence[Any] | None:
@@ -253,3 +145,86 @@ def named_rows(ids: Any, rows: int) -> Sequence[Any] | None:
         )
     named: Sequence[Any] = ids.to_list() if hasattr(ids, "to_list") else list(ids)
     return named
+
+
+def place_of_row(place: Place, index: int, ids: Sequence[Any] | None) -> dict[str, Any]:
+    """The fields of a named row."""
+    file, number = place.number(index)
+    name: Any = None if ids is None else ids[place.position(index)]
+    name = name.item() if hasattr(name, "item") else name
+    if name is None or (isinstance(name, float) and math.isnan(name)):
+        name = None
+    elif not isinstance(name, int) or isinstance(name, bool):
+        name = str(name)
+    return {"row": number, "file": file, "id": name}
+
+
+def suspects(
+    rows: Rows, t: Tally, of_cells: Suspicion, chosen: Ints, midpoint: float | None, ids: Any = None
+) -> list[Suspect]:
+    """The chosen rows, with the reason in words."""
+    y, scores = rows.y[chosen], rows.scores[t.origin.score][chosen]
+    values = of_cells.at(y, np.searchsorted(t.score, scores)).value
+    high, climbs = np.zeros(len(chosen), np.bool_), np.full(len(chosen), np.nan)
+    if midpoint is not None:
+        s = unit(scores, t.kind)
+        high, climbs = appropriate(y, s, midpoint) == y, row_climbs(y, s, midpoint)
+    columns = (column.tolist() for column in (chosen, y, scores, values, high, climbs))
+    return [
+        Suspect(
+            **place_of_row(rows.place, i, ids),
+            label=rows.labels.positive if positive else rows.labels.negative,
+            score=score,
+            suspicion=value,
+            set=None if midpoint is None else _set(up, positive),
+            climb=None if midpoint is None else climb,
+            run=None if midpoint is None else 1 - climb,
+            reason=reason(t, positive, value < EVEN, score),
+        )
+        for i, positive, score, value, up, climb in zip(*columns, strict=True)
+    ]
+
+
+def _set(high: bool, positive: bool) -> Set:
+    if positive:
+        return "high positive" if high else "low positive"
+    return "high negative" if high else "low negative"
+
+
+def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
+    """Where a score lies among those of the other class, in words.
+
+    A wrong score is compared with those whose place it takes, a right one with those it beats.
+
+    >>> t = Tally.of([0, 0, 1, 0, 1], [0.1, 0.4, 0.6, 0.8, 0.9])
+    >>> reason(t, False, False, 0.8)
+    'negative, but scored 0.8, above 50% of the positives'
+    >>> reason(t, True, True, 0.9)
+    'positive, scored 0.9, above every negative'
+    """
+    above = positive == right
+    weight, total = (t.neg, t.negatives) if positive else (t.pos, t.positives)
+    i = int(np.searchsorted(t.score, score, side="left" if above else "right"))
+    passed = float((weight[:i] if above else weight[i:]).sum())
+    side, others = "above" if above else "below", _CLASS[not positive]
+    if passed >= total:
+        than = f"every {others}"
+    elif not passed:
+        than = f"no {others}"
+    else:  # never rounded up to all or down to none of them
+        percent = min(max(100 * passed / float(total), 0.1), 99.9)
+        than = f"{percent:.{0 if 1 <= percent < 99 else 1}f}% of the {others}s"
+    return f"{_CLASS[positive]}, {'' if right else 'but '}scored {formatted_score(score)}, {side} {than}"
+
+
+def formatted_score(score: float) -> str:
+    """A score to three digits, or as many as it takes not to say 0 or 1 when it is neither.
+
+    >>> [formatted_score(x) for x in (0.97, 0.99999312, 1.0)]
+    ['0.97', '0.99999', '1']
+    """
+    for digits in range(3, 17):
+        text = f"{score:.{digits}g}"
+        if float(text) not in (0.0, 1.0) or score in (0.0, 1.0):
+            return text
+    return repr(score)

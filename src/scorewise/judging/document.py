@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import numpy as np
-
-from scorewise.columns.rating_codes import looks_missing, spelled_alike
 from scorewise.estimate import Estimate, number
 from scorewise.judging.accuracy import Ceiling, Difference
-from scorewise.judging.groups import WORDS, Groups
-from scorewise.judging.judgement import Judge, Judgement, Settings
-from scorewise.judging.kappas import LEAST
-from scorewise.judging.reading import Panel
-from scorewise.judging.verdict import verdict_of
+from scorewise.judging.judgement import WORDING, Judge
+from scorewise.judging.kappas import AT_MOST
+from scorewise.judging.panel import Settings
+from scorewise.judging.verdict import hints, verdict
 from scorewise.show.data import ClusterRecord
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.fields import Count, Record, means
-from scorewise.show.groups import GroupsRecord, group_section
 from scorewise.show.page import Section, section, undefined
-from scorewise.show.words import (
-    DASH,
-    Format,
-    count,
-    counted,
-    interval,
-    named,
-    p_value,
-    percent,
-    quoted,
-    value,
-    written,
-)
+from scorewise.show.records import Count, Record, field
+from scorewise.show.verdict import with_ci
+from scorewise.show.words import DASH, Format, count, formatted, listed, p_value, percent, quoted
+from scorewise.subgroups import GroupsRecord, group_section
+
+if TYPE_CHECKING:
+    from scorewise.judging.judgement import Judgement
 
 IntervalOf: TypeAlias = Literal["kappa", "accuracy", "difference"]
-_TIES = 0.02  # a share of ties that is worth a word
-_SURE = 0.05  # a p-value below this is worth a word
-WIDTH = 80  # within which a table of categories is shown
-CATEGORIES, HUMANS = 30, 12  # rows of a table at most
+PAGE_WIDTH = 80  # within which a table of categories is shown
+MAX_CATEGORIES, MAX_HUMANS = 30, 12  # rows of a table
 
 
 class HumanRecord(Record):
     """A human who rated items."""
 
     name: str
-    rated: Count = means("Items that the human rated.")
+    rated: Count = field("Items that the human rated.")
 
 
 class DataRecord(Record):
@@ -55,21 +41,21 @@ class DataRecord(Record):
 
     sources: list[str]
     items: Count
-    labelled: Count = means("Items with a truth.")
-    tied: Count = means("Items on which humans tie, which have none.")
-    single: Count = means("Items with the vote of one of several humans.")
-    unlabelled: Count = means("Items that no human rated.")
+    labelled: Count = field("Items with a truth.")
+    tied: Count = field("Items on which humans tie, which have none.")
+    single: Count = field("Items with the vote of one of several humans.")
+    unlabelled: Count = field("Items that no human rated.")
     weighted: bool
-    truth: str = means("What stands for the truth.")
-    categories: list[str] = means("The categories, in order.", min_length=1)
-    humans: list[HumanRecord] = means("The humans.", min_length=1)
+    truth: str = field("What stands for the truth.")
+    categories: list[str] = field("The categories, in order.", min_length=1)
+    humans: list[HumanRecord] = field("The humans.", min_length=1)
 
 
 class NeededRecord(Record):
     """Labelled items for an interval of the width asked for."""
 
-    of: IntervalOf = means("What the interval is of.")
-    name: str = means("Judge, or pair of judges.")
+    of: IntervalOf = field("What the interval is of.")
+    name: str = field("Judge, or pair of judges.")
     items: Count
 
 
@@ -79,11 +65,49 @@ class JudgeDocument(JudgedDocument, command="judge"):
     settings: Settings
     data: DataRecord
     clusters: ClusterRecord | None
-    ceiling: Ceiling | None = means("How well humans agree with one another; null for one human.")
-    judges: list[Judge] = means("The judges, in the order given.", min_length=1)
-    differences: list[Difference] = means("Each two judges on the same items.")
-    needed: list[NeededRecord] = means("Items for intervals of the width asked for.")
+    ceiling: Ceiling | None = field("How well humans agree with one another; null for one human.")
+    judges: list[Judge] = field("The judges, in the order given.", min_length=1)
+    differences: list[Difference] = field("Each two judges on the same items.")
+    needed: list[NeededRecord] = field("Items for intervals of the width asked for.")
     groups: list[GroupsRecord]
+
+    @classmethod
+    def of(cls, j: Judgement) -> JudgeDocument:
+        """The document of a judgement."""
+        panel, width = j.panel, j.settings.width
+        has_truth = panel.truth >= 0
+        kinds: tuple[IntervalOf, ...] = () if width is None else get_args(IntervalOf)
+        data = DataRecord(
+            sources=[name for name, _ in panel.place.files],
+            items=int(panel.count.sum()),
+            labelled=panel.items(has_truth),
+            tied=panel.items(panel.labelled & ~has_truth),
+            single=panel.items(panel.votes == 1) if len(panel.humans) > 1 else 0,
+            unlabelled=panel.items(~panel.labelled),
+            weighted=panel.item_weight is not None,
+            truth=j.truth,
+            categories=list(panel.words),
+            humans=[
+                HumanRecord(name=n, rated=panel.items(c >= 0)) for n, c in panel.humans.items()
+            ],
+        )
+        doc = cls(
+            settings=j.settings,
+            data=data,
+            clusters=ClusterRecord.of(panel.cluster),
+            verdict=verdict(j),
+            ceiling=j.ceiling,
+            judges=list(j.judges.values()),
+            differences=j.differences,
+            needed=[
+                NeededRecord(of=of, name=name, items=items)
+                for of in kinds
+                for name, items in j.items_needed(width or math.nan, of).items()
+            ],
+            groups=list(j.groups.records.values()),
+            hints=list(hints(j)),
+        )
+        return with_cautions(doc)
 
     def sections(self) -> list[Section]:
         """Judges against the truth, the human level, each other and themselves."""
@@ -94,138 +118,9 @@ class JudgeDocument(JudgedDocument, command="judge"):
         return [Section(facts=_facts(self)), *(s for part in parts for s in part(self))]
 
 
-def judge_document(j: Judgement) -> JudgeDocument:
-    """The document of a judgement."""
-    panel, width = j.panel, j.settings.width
-    has_truth = panel.truth >= 0
-    kinds: tuple[IntervalOf, ...] = () if width is None else get_args(IntervalOf)
-    return with_cautions(
-        JudgeDocument(
-            settings=j.settings,
-            data=DataRecord(
-                sources=[name for name, _ in panel.place.files],
-                items=int(panel.count.sum()),
-                labelled=panel.items(has_truth),
-                tied=panel.items(panel.labelled & ~has_truth),
-                single=panel.items(panel.votes == 1) if len(panel.humans) > 1 else 0,
-                unlabelled=panel.items(~panel.labelled),
-                weighted=panel.weighted,
-                truth=j.truth,
-                categories=list(panel.words),
-                humans=[
-                    HumanRecord(name=name, rated=panel.items(codes >= 0))
-                    for name, codes in panel.humans.items()
-                ],
-            ),
-            clusters=ClusterRecord.of(panel.cluster),
-            verdict=verdict_of(j),
-            ceiling=j.ceiling,
-            judges=list(j.judges.values()),
-            differences=j.differences,
-            needed=[
-                NeededRecord(of=of, name=name, items=items)
-                for of in kinds
-                for name, items in j.items_needed(width or math.nan, of).items()
-            ],
-            groups=[*j.groups.records.values()] if isinstance(j.groups, Groups) else [],
-            hints=list(_hints(j)),
-        )
-    )
-
-
-# Remarks for the reader.
-
-
-def _hints(j: Judgement) -> Iterator[str]:
-    yield from _of_ratings(j.panel)
-    if j.panel.cluster is not None:
-        yield (
-            "Intervals of accuracies, kappas and their differences are by cluster; those of categories, "
-            "grades, positions and shares of votes take items for independent."
-        )
-    for judge in j.judges.values():
-        yield from _of_judge(judge, j)
-
-
-def _of_ratings(panel: Panel) -> Iterator[str]:
-    """Ties, single votes, verdicts that no human gives, and words that may be slips."""
-    rated, tied = panel.items(panel.labelled), panel.items(panel.labelled & (panel.truth < 0))
-    if tied > _TIES * rated:
-        yield (
-            f"humans tie on {tied:,} of {rated:,} items that they rated ({percent(tied / rated)}): "
-            f"accuracy and kappa leave those out, shares of votes do not"
-        )
-    if len(panel.humans) > 1 and (single := panel.items(panel.votes == 1)):
-        yield f"the truth of {single:,} of {rated:,} items rests on the vote of one human"
-    people = np.unique([-1, *(k for codes in panel.humans.values() for k in np.unique(codes))])
-    for name, codes in panel.answers.items():
-        for k in np.setdiff1d(codes, people)[:3]:
-            word, times = panel.words[k], panel.items(codes == k)
-            yield (
-                f"'{name}' says '{word}' {counted(times, 'time')}, humans never; if that is no answer, "
-                f"add '{word}' to ignore"
-            )
-    if alike := spelled_alike(panel.words):
-        pairs = named([f"'{a}' and '{b}'" for a, b in alike])
-        yield f"{pairs} are different categories; if they mean the same, spell them alike"
-    if blank := looks_missing(panel.words):
-        verb = "look like missing values and are categories"
-        verb = "looks like a missing value and is a category" if len(blank) == 1 else verb
-        found = named([f"'{word}'" for word in blank])
-        yield f"{found} {verb}; leave such cells empty if nothing was said"
-
-
-def _of_judge(judge: Judge, j: Judgement) -> Iterator[str]:
-    """Whether it beats a constant, how often it uses categories, silence, position, shares."""
-    e, name = judge.accuracy, f"'{judge.name}'"
-    nominal = j.settings.scale == "nominal"
-    if nominal and e.defined and e.baseline is not None and e.low <= e.baseline:
-        most = max(judge.categories, key=lambda c: c.truth)
-        how = "worse than" if e.high < e.baseline else "not surely better than"
-        yield (
-            f"{name} is {how} always saying '{most.category}': accuracy {e.value:.3f}, "
-            f"{e.baseline:.3f} for that"
-        )
-    # the category that it uses most differently, of those that humans use too, where that is not chance
-    known = [c for c in judge.categories if c.truth > 0 or c.precision.defined]
-    if sure := [c for c in known if c.p * len(known) < _SURE and c.recall.defined]:
-        c = max(sure, key=lambda c: _size(c.judge - c.truth))
-        yield (
-            f"{name} says '{c.category}' {'more' if c.judge > c.truth else 'less'} often than the humans: "
-            f"{percent(c.judge)} against {percent(c.truth)} (p = {p_value(c.p)})"
-        )
-    if judge.silent:
-        end = "they count as errors"
-        if j.settings.no_answer == "drop":
-            end = "they are left out; with no answer as wrong they count as errors"
-        total = int(j.panel.count.sum())
-        yield f"{name} gives no answer on {judge.silent:,} of {total:,} items; {end}"
-    if (swap := judge.swap) is not None and swap.first.p is not None and swap.first.p < _SURE:
-        side = "first" if swap.first.value > 0.5 else "second"
-        yield (
-            f"{name} leans to the {side} position: of {sum(swap.leaning):,} verdicts that change with the "
-            f"order, {max(swap.leaning):,} favour it"
-        )
-    # the category whose share the judge alone gets most wrong
-    if off := [p for p in judge.prevalence if not p.tuned.low <= p.judge.value <= p.tuned.high]:
-        p = max(off, key=lambda p: _size(p.judge.value - p.tuned.value))
-        yield (
-            f"{name} puts {percent(p.judge.value)} of all items in '{p.category}'; corrected by the "
-            f"labelled items it is {p.tuned}"
-        )
-
-
-def _size(gap: float) -> tuple[float, bool]:
-    """How large a gap is; of two categories, which have the same, what is said too often comes first."""
-    return round(abs(gap), 9), gap > 0
-
-
-# The page.
-
-
 def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     data, s = doc.data, doc.settings
-    facts = [("Data", named([quoted(x) for x in data.sources]))] if data.sources else []
+    facts = [("Data", listed([quoted(x) for x in data.sources]))] if data.sources else []
     parts = [f"{count(data.labelled)} with a truth"]
     parts += [f"{count(data.tied)} on which humans tie"] if data.tied else []
     parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
@@ -236,7 +131,7 @@ def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
     words = [quoted(c) for c in data.categories]
     kappa = {"own": "own weights", "identity": "unweighted"}.get(s.weights, s.weights)
-    facts.append(("Ratings", f"{named(words, 6)} ({s.scale}; kappa {kappa})"))
+    facts.append(("Ratings", f"{listed(words, 6)} ({s.scale}; kappa {kappa})"))
     if any(j.silent for j in doc.judges):
         silence = {"drop": "left out", "wrong": "counts as wrong"}[s.no_answer]
         facts.append(("No answer", silence))
@@ -246,7 +141,7 @@ def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
 def _overview(doc: JudgeDocument) -> list[Section]:
     rows = [(j.name, j.items, j.accuracy, j.accuracy, j.kappa, j.kappa) for j in doc.judges]
     known = [j.accuracy.baseline for j in doc.judges]
-    ends = sorted({written(b, "number") for b in known if b is not None})
+    ends = sorted({formatted(b, "number") for b in known if b is not None})
     span = " to ".join(dict.fromkeys((*ends[:1], *ends[-1:])))
     lines = [f"Always giving the most frequent rating: accuracy {span}."] if ends else []
     columns: dict[str, Format] = {"Judge": "text", "Items": "count", "Accuracy": "value"}
@@ -257,7 +152,7 @@ def _overview(doc: JudgeDocument) -> list[Section]:
 def _groups(doc: JudgeDocument) -> list[Section]:
     return [
         replace(
-            group_section(g, doc.settings.level, WORDS, f"Groups of {quoted(g.model)}"),
+            group_section(g, doc.settings.level, WORDING, f"Groups of {quoted(g.model)}"),
             anchor="slices",
         )
         for g in doc.groups
@@ -275,7 +170,7 @@ def _grades(doc: JudgeDocument) -> list[Section]:
     rows: list[tuple[Any, ...]] = []
     for j in doc.judges:
         if (g := j.grades) is not None:
-            step = "one place" if ordinal else f"one step ({written(g.step, 'number')})"
+            step = "one place" if ordinal else f"one step ({formatted(g.step, 'number')})"
             sides = " : ".join(percent(round(x, 2)) for x in (g.higher, g.lower))
             rows += [
                 (j.name, "mean of judge - truth", g.difference, g.difference, ""),
@@ -297,16 +192,16 @@ def _one_by_one(doc: JudgeDocument) -> list[Section]:
         return []
     pairs = doc.ceiling.pairs
     rows: list[tuple[Any, ...]] = [
-        (f"{p.first}, {p.second}", p.items, _cell(p.accuracy), _cell(p.kappa))
-        for p in pairs[:HUMANS]
+        (f"{p.first}, {p.second}", p.items, with_ci(p.accuracy), with_ci(p.kappa))
+        for p in pairs[:MAX_HUMANS]
     ]
-    rows += [("mean", "", "", _cell(doc.ceiling.kappa))] if len(pairs) > 1 else []
+    rows += [("mean", "", "", with_ci(doc.ceiling.kappa))] if len(pairs) > 1 else []
     for j in doc.judges:
         rows += [
-            (f"{j.name}, {a.name}", a.items, _cell(a.accuracy), _cell(a.kappa))
-            for a in j.humans[:HUMANS]
+            (f"{j.name}, {a.name}", a.items, with_ci(a.accuracy), with_ci(a.kappa))
+            for a in j.humans[:MAX_HUMANS]
         ]
-        rows += [(f"mean of {j.name}", "", "", _cell(j.ceiling.single))] if j.ceiling else []
+        rows += [(f"mean of {j.name}", "", "", with_ci(j.ceiling.single))] if j.ceiling else []
     columns: dict[str, Format] = {"Pair": "text", "Items": "count"}
     return section("One by one", {**columns, "Same": "number", "Kappa": "number"}, rows)
 
@@ -325,7 +220,9 @@ def _human_level(doc: JudgeDocument) -> list[Section]:
 
 def _methods(estimates: Sequence[Estimate]) -> str:
     """How the intervals of estimates were made."""
-    return ", ".join(dict.fromkeys(e.method.removesuffix(LEAST) or "undefined" for e in estimates))
+    return ", ".join(
+        dict.fromkeys(e.method.removesuffix(AT_MOST) or "undefined" for e in estimates)
+    )
 
 
 def _p(e: Estimate, adjusted: float | None = None) -> str:
@@ -333,7 +230,7 @@ def _p(e: Estimate, adjusted: float | None = None) -> str:
     p = e.p if adjusted is None or math.isnan(adjusted) else adjusted
     if p is None:
         return DASH
-    return p_value(p, least=e.method.endswith(LEAST))
+    return p_value(p, least=e.method.endswith(AT_MOST))
 
 
 def _differences(doc: JudgeDocument) -> list[Section]:
@@ -359,7 +256,7 @@ def _differences(doc: JudgeDocument) -> list[Section]:
 
 def _swaps(doc: JudgeDocument) -> list[Section]:
     rows = [
-        (j.name, s.items, _cell(s.consistent), s.kappa, " : ".join(map(count, s.leaning)), _p(s.first))
+        (j.name, s.items, with_ci(s.consistent), s.kappa, " : ".join(map(count, s.leaning)), _p(s.first))
         for j in doc.judges
         if (s := j.swap) is not None
     ]  # fmt: skip
@@ -373,7 +270,7 @@ def _categories(doc: JudgeDocument) -> list[Section]:
     """The categories of each judge, and beside them the table of truth and judge if it has room."""
     made: list[Section] = []
     for j in doc.judges:
-        used = [c for c in j.categories if c.truth or c.judge][:CATEGORIES] if j.items else []
+        used = [c for c in j.categories if c.truth or c.judge][:MAX_CATEGORIES] if j.items else []
         weights = {(c.truth, c.judge): c.weight for c in j.confusion}
         names = [c.category for c in used]
         cells = [[count(weights.get((a, b), 0)) for b in names] for a in names]
@@ -381,7 +278,7 @@ def _categories(doc: JudgeDocument) -> list[Section]:
             2 + max(len(name) + 2, *map(len, column))
             for name, *column in zip(names, *cells, strict=True)
         ]
-        beside = 33 + max([8, *map(len, names)]) + sum(widths) <= WIDTH
+        beside = 33 + max([8, *map(len, names)]) + sum(widths) <= PAGE_WIDTH
         rows = [
             (c.category, c.truth, c.judge, c.precision, c.recall, *(across if beside else []))
             for c, across in zip(used, cells, strict=True)
@@ -402,8 +299,15 @@ def _prevalence(doc: JudgeDocument) -> list[Section]:
     sections: list[Section] = []
     for j in doc.judges:
         rows = [
-            (p.category, p.judge, _cell(p.labelled), _cell(p.tuned), number(p.tuning, 2), p.rates)
-            for p in j.prevalence[:CATEGORIES]
+            (
+                p.category,
+                p.judge,
+                with_ci(p.labelled),
+                with_ci(p.tuned),
+                number(p.tuning, 2),
+                p.rates,
+            )
+            for p in j.prevalence[:MAX_CATEGORIES]
         ]
         sections += section(f"Shares of votes on all items, with {quoted(j.name)}", columns, rows)
     if sections:
@@ -415,11 +319,6 @@ def _prevalence(doc: JudgeDocument) -> list[Section]:
         )
         sections[-1] = replace(sections[-1], lines=[meaning])
     return sections
-
-
-def _cell(e: Estimate) -> str:
-    """A value with its interval."""
-    return f"{value(e)} {interval(e)}".rstrip()
 
 
 def _needed_items(doc: JudgeDocument) -> list[Section]:

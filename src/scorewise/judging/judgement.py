@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from scorewise.checks import at_least, check, one_of
+from scorewise import subgroups
+from scorewise.arrays import Floats
+from scorewise.checks import check, one_of
+from scorewise.columns.grouping import grouping
 from scorewise.columns.ratings import Scale
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.inference.shares import sign_test, wilson
 from scorewise.judging.accuracy import (
     Accuracy,
     AgainstHuman,
@@ -22,6 +25,7 @@ from scorewise.judging.accuracy import (
     Difference,
     Grades,
     Items,
+    Repeated,
     accuracy,
     agreement,
     beside_humans,
@@ -29,9 +33,10 @@ from scorewise.judging.accuracy import (
     ceiling,
     differences,
     grades,
+    influence,
+    repeated,
 )
 from scorewise.judging.kappas import (
-    Interval,
     Of,
     error_of_one,
     kappa_of,
@@ -39,138 +44,71 @@ from scorewise.judging.kappas import (
     needed_for_error,
     needed_for_share,
 )
+from scorewise.judging.panel import Interval, NoAnswer, Panel, Settings, read_panel
 from scorewise.judging.prevalence import Prevalence, prevalences
-from scorewise.judging.reading import NoAnswer, Panel, read_panel
-from scorewise.show.estimates import EstimateField, Repeatable
-from scorewise.show.fields import Count, Record, means
-from scorewise.show.shown import Shown
+from scorewise.show.records import Count, EstimateField, Record, field
+from scorewise.show.result import Pictures, Result
+from scorewise.show.verdict import Claim
+from scorewise.subgroups import GroupWording
+from scorewise.tallies import Confusion
 
 if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
     from scorewise.judging.document import JudgeDocument
-
-
-class Settings(Repeatable):
-    """The settings that the numbers depend on."""
-
-    scale: Scale = means("What ratings are.", default="nominal")
-    weights: str = means("How near misses count in kappa; own: by a matrix.", default="")
-    no_answer: NoAnswer = means("What a judge's silence is.", default="drop")
-    interval: Interval = means("How gaps between kappas got intervals.", default="formula")
-    replicates: Count = means("Resamples of the items.", default=2000)
-    width: float | None = means("Width of intervals asked for; null when none was.", default=None)
-
-    def __post_init__(self) -> None:
-        one_of("no_answer", self.no_answer, get_args(NoAnswer))
-        one_of("interval", self.interval, get_args(Interval))
-        check(level=self.level, seed=self.seed, width=self.width)
-        at_least(100, 2000, replicates=self.replicates)
-
-    @property
-    def draws(self) -> dict[str, Any]:
-        """What intervals of sums of kappas take."""
-        names = ("interval", "level", "replicates", "seed")
-        return {name: getattr(self, name) for name in names}
-
-
-# A judge asked twice, with the two answers in exchanged positions.
-
-
-class Repeated(Record):
-    """A judge asked again with positions exchanged: whether it says the same in either order."""
-
-    items: Count = means("Items with both verdicts.")
-    consistent: EstimateField = means("Share of items with the same verdict.")
-    kappa: EstimateField = means("Kappa of the two runs.")
-    first: EstimateField = means(
-        "Share of position-bound verdicts that lean to the first; p-value of an even split."
-    )
-    leaning: tuple[Count, Count] = means("Items leaning to the first and to the second.")
-
-
-def repeated(panel: Panel, judge: str, level: float) -> Repeated | None:
-    """The two runs of a judge; None where there is one."""
-    swap = panel.swap
-    if judge not in panel.swapped or swap is None:
-        return None
-    known = len(panel.words)
-    to = np.append(np.arange(len(panel.categories)), -1).astype(np.int32)
-    side = np.zeros(len(panel.categories) + 1, np.int32)
-    to[:known], side[:known] = swap.to, swap.side
-    once, again = panel.judges[judge], panel.swapped[judge]
-    c = panel.confusion(once, to[again])
-    both = (once >= 0) & (again >= 0)
-    lean = np.where(both & (once != to[again]), side[once] + side[again], 0)
-    (one, one2), (two, two2) = panel.sums(lean > 0), panel.sums(lean < 0)
-    first = Estimate.undefined("no verdict depends on the position", level)
-    if one + two:
-        p, how = sign_test(one, two, one2, two2), "Wilson; exact binomial"
-        first = Estimate(*wilson(one, two, one2, two2, level), level, how, baseline=0.5, p=p)
-    return Repeated(
-        items=panel.items(both),
-        consistent=replace(accuracy(c, level), baseline=None),
-        kappa=kappa_of(c, panel.agreement, level),
-        first=first,
-        leaning=(panel.items(lean > 0), panel.items(lean < 0)),
-    )
-
-
-# Everything about one judge, and about all of them.
 
 
 class Cell(Record):
     """A cell of the table of truth and judge."""
 
-    truth: str = means("Category in truth.")
-    judge: str = means("Category of the judge.")
-    weight: float = means("Weight of the items; their number without weights.", ge=0)
+    truth: str = field("Category in truth.")
+    judge: str = field("Category of the judge.")
+    weight: float = field("Weight of the items; their number without weights.", ge=0)
 
 
 class Judge(Record):
     """A judge against the truth, each human, the human level, itself, and on all items."""
 
     name: str
-    silent: Count = means("Items on which it gives no answer.")
+    silent: Count = field("Items on which it gives no answer.")
     items: Items
     accuracy: Accuracy
     kappa: EstimateField
-    categories: list[Category] = means("Each category.", min_length=1)
-    confusion: list[Cell] = means("Cells of the table that are not empty.")
-    humans: list[AgainstHuman] = means("Against each human; empty for one human.")
-    ceiling: BesideHumans | None = means("Against the human level; null for one human.")
-    swap: Repeated | None = means("Asked again with positions exchanged; null when it was not.")
-    prevalence: list[Prevalence] = means("Shares of all items; empty if all are labelled.")
-    grades: Grades | None = means(
+    categories: list[Category] = field("Each category.", min_length=1)
+    confusion: list[Cell] = field("Cells of the table that are not empty.")
+    humans: list[AgainstHuman] = field("Against each human; empty for one human.")
+    ceiling: BesideHumans | None = field("Against the human level; null for one human.")
+    swap: Repeated | None = field("Asked again with positions exchanged; null when it was not.")
+    prevalence: list[Prevalence] = field("Shares of all items; empty if all are labelled.")
+    grades: Grades | None = field(
         "Grades against those of the truth; null where ratings have no order."
     )
 
     @classmethod
-    def of(cls, panel: Panel, name: str, settings: Settings, top: Ceiling | None) -> Judge:
+    def of(cls, panel: Panel, name: str, top: Ceiling | None) -> Judge:
         """All about a judge of the panel; `top` is how well humans agree, where there are several."""
-        codes, level = panel.judges[name], settings.level
+        codes = panel.judges[name]
         c = panel.confusion(panel.truth, codes)
         humans = panel.humans if top else {}
         return cls(
             name=name,
             silent=panel.items(panel.answers[name] < 0),
-            **agreement(panel, panel.truth, codes, level),
-            categories=categories(c, level),
+            **agreement(panel, panel.truth, codes),
+            categories=categories(c, panel.settings.level),
             confusion=[
                 Cell(truth=c.classes[i], judge=c.classes[k], weight=float(c.weight[i, k]))
                 for i, k in np.argwhere(c.weight > 0).tolist()
             ],
             humans=[
-                AgainstHuman(name=human, **agreement(panel, column, codes, level))
+                AgainstHuman(name=human, **agreement(panel, column, codes))
                 for human, column in humans.items()
             ],
-            ceiling=beside_humans(panel, codes, top, settings.draws) if top else None,
-            swap=repeated(panel, name, level),
-            prevalence=prevalences(panel, name, level),
-            grades=grades(panel, name, settings.scale, level),
+            ceiling=beside_humans(panel, codes, top) if top else None,
+            swap=repeated(panel, name),
+            prevalence=prevalences(panel, name),
+            grades=grades(panel, name),
         )
 
 
-class Judgement(Shown):
+class Judgement(Result):
     """Judges against humans; prints as tables.
 
     `judges` are by name, `ceiling` is how well humans agree with one another (None for one human),
@@ -178,12 +116,12 @@ class Judgement(Shown):
     where columns of groups were named (`by`).
     """
 
-    def __init__(self, panel: Panel, settings: Settings) -> None:
-        self.panel, self.settings = panel, settings
-        self.ceiling = ceiling(panel, settings.draws)
-        self.judges = {n: Judge.of(panel, n, settings, self.ceiling) for n in panel.judges}
-        self.differences: list[Difference] = differences(panel, settings.draws)
-        self.groups: Mapping[str, Judgement] = {}
+    def __init__(self, panel: Panel, min_rows: int = 20) -> None:
+        self.panel, self.settings = panel, panel.settings
+        self.ceiling = ceiling(panel)
+        self.judges = {name: Judge.of(panel, name, self.ceiling) for name in panel.judges}
+        self.differences: list[Difference] = differences(panel)
+        self.groups = Groups(panel, min_rows)
 
     @property
     def truth(self) -> str:
@@ -208,8 +146,11 @@ class Judgement(Shown):
                 if d.accuracy.defined
             }
         if of != "kappa":
-            known = {n: j.accuracy.value for n, j in self.judges.items() if j.accuracy.defined}
-            return {n: needed_for_share(width, share, level) for n, share in known.items()}
+            return {
+                n: needed_for_share(width, j.accuracy.value, level)
+                for n, j in self.judges.items()
+                if j.accuracy.defined
+            }
         tables = {
             n: p.confusion(p.truth, p.judges[n]) for n, j in self.judges.items() if j.kappa.defined
         }
@@ -219,7 +160,6 @@ class Judgement(Shown):
     def pictures(self) -> Pictures:
         """The kappa of each judge and of humans with one another; gaps to humans; differences of judges."""
         from scorewise.displays import CoefficientsDisplay, ForestDisplay
-        from scorewise.displays.overview import Pictures
 
         kappas = {name: j.kappa for name, j in self.judges.items()}
         humans = {} if self.ceiling is None else {"humans, in pairs": self.ceiling.kappa}
@@ -244,17 +184,99 @@ class Judgement(Shown):
     def _forest(self, measure: str = "kappa", *, ax: Any = None) -> Any:
         """The groups of each judge."""
         from scorewise.displays import ForestDisplay
-        from scorewise.judging.groups import Groups
 
-        assert isinstance(self.groups, Groups)
-        totals = {name: getattr(j, measure).value for name, j in self.judges.items()}
-        return ForestDisplay.from_records(self.groups.records, totals, measure, ax=ax)
+        def value(name: str) -> float:
+            return float(getattr(self.judges[name], measure).value)
+
+        return ForestDisplay.from_records(self.groups.records, value, measure, ax=ax)
 
     def document(self) -> JudgeDocument:
         """What is written and shown; `scorewise schema judge` prints its schema."""
-        from scorewise.judging.document import judge_document
+        from scorewise.judging.document import JudgeDocument
 
-        return judge_document(self)
+        return JudgeDocument.of(self)
+
+
+# Judges by group of items: how far each agrees with the truth in a group, beside the rest of the items.
+
+
+WORDING = GroupWording(
+    better={"accuracy": "high", "kappa": "high"},
+    sentences={
+        "kappa": ("{model} agrees with the truth less on {}", "{model} agrees with the truth more on {}")
+    },
+    titles={"accuracy": "Accuracy", "kappa": "Kappa"},
+    noun="item",
+)  # fmt: skip
+
+
+class Groups(subgroups.GroupsOfModels[Judgement]):
+    """The judgement of the items of each group, by its name, made when it is first asked for.
+
+    `groups["north"]` of one column, `groups["north", "f"]` or `groups["north / f"]` of two.
+    """
+
+    def __init__(self, panel: Panel, min_rows: int) -> None:
+        items = panel.has_truth if panel.groups else None
+        super().__init__(grouping(panel.groups, min_rows, times=items))
+        self.panel = panel
+        self.each = {judge: OfJudge(self, judge) for judge in panel.judges if len(self)}
+
+    def _make(self, name: str) -> Judgement:
+        return Judgement(self.parts[self._index[name]])
+
+    @cached_property
+    def parts(self) -> list[Panel]:
+        """The panel on the items of each group."""
+        return [self.panel.part(self.grouping.at(k)) for k in range(len(self))]
+
+    def claims(self) -> Iterator[Claim]:
+        """On which group each judge agrees less with the truth, or that none is told apart."""
+        claims = [c for of in self.each.values() for c in of.claims(len(self.each))]
+        yield from [c for c in claims if c.finding != "not told apart"] or claims[:1]
+
+
+class Side(dict[str, Estimate]):
+    """The accuracy and kappa of a judge on some of the items, which are in the panel."""
+
+    panel: Panel
+
+
+class OfJudge(subgroups.GroupComparison[Side]):
+    """One judge by group of items."""
+
+    wording, measures = WORDING, tuple(WORDING.titles)
+
+    def __init__(self, groups: Groups, judge: str) -> None:
+        self.groups, self.grouping, self.model = groups, groups.grouping, judge
+        self.level, self.cluster = groups.panel.settings.level, groups.panel.cluster
+
+    def estimates(self, k: int, inside: bool, level: float) -> Side:
+        """Accuracy and kappa on the items of a group, or on all others."""
+        panel, part = self.groups.panel, self.groups.parts[k]
+        if not inside and self.cluster is None:  # what is left of the table of all
+            whole, own = self._table(panel), self._table(part)
+            weights: dict[str, Any] = {
+                name: np.maximum(getattr(whole, name) - getattr(own, name), 0)
+                for name in ("weight", "weight2")
+            }
+            rest = replace(whole, **weights)
+            kappa = kappa_of(rest, panel.agreement, level)
+            return Side(accuracy=accuracy(rest, level), kappa=kappa)
+        part = part if inside else panel.part(self.row_places(k, False))
+        if level != part.settings.level:
+            part = replace(part, settings=replace(part.settings, level=level))
+        side = Side(agreement(part, part.truth, part.judges[self.model]))
+        side.panel = part
+        return side
+
+    def _table(self, panel: Panel) -> Confusion:
+        return panel.confusion(panel.truth, panel.judges[self.model])
+
+    def influence(self, of: Side, measure: str) -> Floats:
+        """What each item does to a measure, times its weight; 0 for items that are not judged."""
+        panel = of.panel
+        return influence(panel, panel.truth, panel.judges[self.model], measure)
 
 
 def judge(
@@ -318,14 +340,12 @@ def judge(
             Option("interval", "bootstrap"), " resamples single items; with ", Option("cluster"),
             " intervals are by formula",
         )  # fmt: skip
+    columns = {
+        "human": humans, "judge": judges, "swapped": swapped, "weight": weight, "cluster": cluster,
+        "group": by,
+    }  # fmt: skip
     panel = read_panel(
-        source, second, humans, judges, swapped, weight, encoding, scale=scale,
-        categories=categories, weights=weights, swap=swap, ignore=ignore, no_answer=no_answer,
-        cluster=cluster, by=by,
+        source, second, columns, settings, categories=categories, weights=weights, swap=swap,
+        ignore=ignore, encoding=encoding,
     )  # fmt: skip
-    made = Judgement(panel, replace(settings, weights=panel.weights))
-    if panel.groups:
-        from scorewise.judging.groups import Groups
-
-        made.groups = Groups(made, min_rows)
-    return made
+    return Judgement(panel, min_rows)

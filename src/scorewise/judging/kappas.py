@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -15,43 +15,42 @@ from scorewise.checks import check, is_integer, is_number, one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
-from scorewise.inference.agreement_limits import by_score
-from scorewise.inference.clusters import widened_test
-from scorewise.inference.resampling import resampled
+from scorewise.inference.agreement_intervals import by_score
+from scorewise.inference.resampling import resampled_weights
 from scorewise.inference.scales import (
-    bootstrap_chance,
+    bootstrap_p,
     bootstrap_tail,
-    effective,
-    fewest,
-    student,
-    z,
+    effective_size,
+    normal_quantile,
+    smallest,
+    t_quantile,
 )
-from scorewise.inference.shares import matched_difference, wilson_of
-from scorewise.inference.tables import SMOOTHING, occurring_or_called
-from scorewise.judging.reading import Codes, Panel
+from scorewise.inference.shares import tango_limits, wilson_of
+from scorewise.inference.tables import SMOOTHING, occurring_or_predicted
+from scorewise.judging.panel import Codes, Panel, Settings
 from scorewise.measures.agreement import cohen_kappa
+from scorewise.statistics.formulas import kappa_slope, table_kappa
 from scorewise.tallies import Confusion, Ratings
-from scorewise.tallies.formulas import kappa_slope, table_kappa
-from scorewise.tallies.sorting import Numbers
 
 Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
-MOST = 10**12  # items that an interval may take
-Interval: TypeAlias = Literal["formula", "bootstrap"]
+Term: TypeAlias = tuple[float, Codes, Codes]  # how often a kappa counts, and its two columns
+MAX_ITEMS = 10**12  # that an interval may take
 MOVER = "score intervals combined (MOVER)"
 BOOTSTRAP = "bootstrap of items"
-LEAST = "; p is at most that"  # no resample was beyond 0
-_AT_ONCE = 1 << 21  # resampled weights that are held
-_WORK = 1 << 25  # resampled weights that are drawn and summed, over all kappas
+AT_MOST = "; p is at most that"  # no resample was beyond 0
+ALIKE = "none: no item tells them apart"
+_BLOCK = 1 << 21  # resampled weights that are held
+_MAX_DRAWN = 1 << 25  # resampled weights that are drawn and summed, over all kappas
 _DRAWING = 4  # what drawing a weight costs, in sums
-_WIDE = 32  # categories beyond which tables are not resampled
-_FAR = 38.0  # standard errors beyond which a p-value is 0
+_MAX_RESAMPLED = 32  # categories beyond which tables are not resampled
+_MAX_ERRORS = 38.0  # standard errors beyond which a p-value is 0
 
 
 def why_no_kappa(c: Confusion, weights: Floats) -> str:
     """Why chance cannot be told from agreement; nothing where it can."""
     if not c.weight.any():
         return "no item is rated by both"
-    used = occurring_or_called(c)
+    used = occurring_or_predicted(c)
     if used.sum() < 2:
         return "both always say the same one thing"
     rows, columns = (c.weight.sum(k).astype(float)[used] for k in (1, 0))
@@ -72,40 +71,13 @@ def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
     return cohen_kappa(Ratings.of_confusion(c), weights=weights, level=level)
 
 
-def kappa_moves(c: Confusion, weights: Floats) -> Floats:
-    """What a unit of weight in each cell of the table does to kappa; 0 where there is no kappa."""
-    slope = np.zeros(c.weight.shape)
-    if not why_no_kappa(c, weights):
-        r = Ratings.of_confusion(c)
-        slope[tuple(r.codes.T)] = coefficient(r, "cohen_kappa", weights).slope
-    return slope
-
-
-def clustered_kappa(
-    e: Estimate,
-    c: Confusion,
-    panel: Panel,
-    first: Codes,
-    second: Codes,
-    weight: Floats,
-    cluster: Ints,
-) -> Estimate:
-    """A kappa with its interval and test by cluster of items, from what each item does to it."""
-    if not e.defined:
-        return e
-    moved = weight * kappa_moves(c, panel.agreement)[first, second]
-    sums = np.bincount(np.unique(cluster, return_inverse=True)[1], moved)
-    many = len(sums)
-    variance = float((sums**2).sum()) * many / max(many - 1, 1)
-    return widened_test(e, variance, float((moved**2).sum()), many, (-1.0, 1.0))
-
-
-class Term(NamedTuple):
-    """A kappa of two columns, and how often it counts."""
-
-    times: float
-    first: Codes
-    second: Codes
+def kappa_slopes(c: Confusion, weights: Floats) -> tuple[Coefficient, Floats]:
+    """Kappa, and what a unit of weight in each cell of the table does to it."""
+    r, slope = Ratings.of_confusion(c), np.zeros(c.weight.shape)
+    kappa = coefficient(r, "cohen_kappa", weights)
+    if not kappa.why:
+        slope[tuple(r.codes.T)] = kappa.influence
+    return kappa, slope
 
 
 class Part(NamedTuple):
@@ -118,19 +90,71 @@ class Part(NamedTuple):
     kappa: Coefficient
     items: Ints
     cells: Ints
-    moves: Floats
+    influence: Floats
 
 
-def combined(
-    panel: Panel,
-    terms: Sequence[Term],
-    *,
-    interval: Interval,
-    level: float,
-    replicates: int,
-    seed: int,
-    tested: bool = True,
-) -> Estimate:
+@dataclass(frozen=True)
+class KappaSum:
+    """A sum of kappas on so many items, which may come in clusters."""
+
+    parts: Sequence[Part]
+    items: int
+    cluster: Ints | None
+    level: float
+
+    @property
+    def value(self) -> float:
+        """The sum."""
+        return sum(p.times * p.kappa.value for p in self.parts)
+
+    def error(self, errors: Sequence[float]) -> float:
+        """Standard errors of the kappas, added with their correlations over items, or over clusters."""
+        moved: Floats = np.zeros(self.items)
+        for p, error in zip(self.parts, errors, strict=True):
+            moved[p.items] += p.times * error * p.influence
+        if self.cluster is not None:
+            sums = np.bincount(self.cluster, moved).astype(np.float64)
+            moved = sums * math.sqrt(len(sums) / max(len(sums) - 1, 1))
+        return math.sqrt(float((moved * moved).sum()))
+
+    def distance(self, reach: float, sign: float) -> float:
+        """From the value to that end of its interval.
+
+        As far as standard errors go, kappas vary together, over items. Where a score interval ends further
+        out, what is beyond is added up for all kappas: how they vary together there is not known.
+        """
+        within, beyond = [], {True: 0.0, False: 0.0}
+        for p in self.parts:
+            up, k = p.times * sign > 0, p.kappa.value
+            low, high = by_score(p.kappa, reach)
+            far = abs(min(high, 1.0) - k if up else max(low, min(-1.0, k)) - k)
+            near = min(far, reach * p.kappa.se)
+            within.append(near)
+            beyond[up] += abs(p.times) * math.sqrt((far - near) * (far + near))
+        return math.hypot(self.error(within), *beyond.values())
+
+    def by_score(self, tested: bool) -> Estimate:
+        """The sum, its score intervals combined (MOVER), and the p-value of the interval that ends at 0."""
+        value, level, grown = self.value, self.level, 1.0
+        if self.cluster is not None:
+            clusters = int(self.cluster.max()) + 1
+            if clusters == 1:
+                return Estimate(value, level=level, method="none: a single cluster")
+            # by Student's quantile with one degree of freedom less than there are clusters
+            grown = t_quantile(level, clusters - 1) / normal_quantile(level)
+        down, up = (grown * self.distance(normal_quantile(level), sign) for sign in (-1.0, 1.0))
+        most = sum(abs(p.times) for p in self.parts)
+        p = None
+        if tested:
+            side = -math.copysign(1.0, value)
+            p = _chance(lambda reach: grown * self.distance(reach, side), abs(value))
+        caution = next((p.kappa.caution for p in self.parts if p.kappa.caution), "")
+        method = MOVER if self.cluster is None else f"{MOVER}; by cluster"
+        limits = max(-most, value - down), min(most, value + up)
+        return Estimate(value, *limits, level, method, p=p, caution=caution)
+
+
+def combined(panel: Panel, terms: Sequence[Term], *, tested: bool = True) -> Estimate:
     """The sum of kappas of the same items, with its interval and the p-value of its being 0.
 
     The distances of each kappa to the ends of its score interval are added like standard errors, with the
@@ -138,101 +162,41 @@ def combined(
     resampled together for all kappas (Bayesian bootstrap of patterns; percentiles), unless that is too
     much work.
     """
-    tables = [panel.confusion(a, b) for _, a, b in terms]
+    s, tables = panel.settings, [panel.confusion(a, b) for _, a, b in terms]
+    level = s.level
     if why := next(filter(None, (why_no_kappa(c, panel.agreement) for c in tables)), ""):
         return Estimate.undefined(why, level)
-    used = np.logical_or.reduce([(t.first >= 0) & (t.second >= 0) for t in terms])
+    used = np.logical_or.reduce([(a >= 0) & (b >= 0) for _, a, b in terms])
     weight, squares = panel.weight[used], panel.weight2[used]
-    kept = (Term(t.times, t.first[used], t.second[used]) for t in terms)
-    parts = [_part(panel, t, c, squares) for t, c in zip(kept, tables, strict=True)]
-    if why := next((p.kappa.why for p in parts if p.kappa.why), ""):
-        return Estimate.undefined(why, level)
-    value = sum(p.times * p.kappa.value for p in parts)
-    # differences of kappas that no item tells apart
-    alike = abs(sum(p.times for p in parts)) + abs(value) < 1e-12
-    if alike and _moved(parts, [p.kappa.se for p in parts], len(weight)) < 1e-12:
-        return Estimate(0.0, level=level, method="none: no item tells them apart")
+    parts = []
+    for (times, first, second), c in zip(terms, tables, strict=True):
+        a, b = first[used], second[used]
+        kappa, slope = kappa_slopes(c, panel.agreement)
+        if kappa.why:
+            return Estimate.undefined(kappa.why, level)
+        items = np.flatnonzero((a >= 0) & (b >= 0))
+        cells = a[items].astype(np.int64) * len(slope) + b[items]
+        slope = slope / np.abs(slope).max() if kappa.se > 1e-12 else np.zeros_like(slope)
+        influence = slope.ravel()[cells] * np.sqrt(squares[items] / squares.max())
+        size = math.sqrt(float((influence * influence).sum()))
+        parts.append(Part(times, kappa, items, cells, influence / (size or 1.0)))
+    cluster = None
     if panel.cluster is not None:
         cluster = np.unique(panel.cluster[used], return_inverse=True)[1]
-        return _mover(parts, value, len(weight), level, tested, cluster)
-    work = replicates * len(weight) * (len(terms) + _DRAWING)
-    if interval == "formula" or work > _WORK or len(panel.categories) > _WIDE:
-        return _mover(parts, value, len(weight), level, tested)
-    drawn = _replicates(panel, parts, weight, squares, replicates, seed)
-    n = effective(float(weight.sum()), float(squares.sum()))
+    whole = KappaSum(parts, len(weight), cluster, level)
+    # differences of kappas that no item tells apart
+    alike = abs(sum(p.times for p in parts)) + abs(whole.value) < 1e-12
+    if alike and replace(whole, cluster=None).error([p.kappa.se for p in parts]) < 1e-12:
+        return Estimate(0.0, level=level, method=ALIKE)
+    work = s.replicates * len(weight) * (len(terms) + _DRAWING)
+    too_much = work > _MAX_DRAWN or len(panel.categories) > _MAX_RESAMPLED
+    if cluster is not None or s.interval == "formula" or too_much:
+        return whole.by_score(tested)
     # a bootstrap is unreliable where the published interval of a kappa is: too few items decide
-    each = (
-        cohen_kappa(Ratings.of_confusion(c), weights=panel.agreement, interval="published")
-        for c in tables
-    )
-    caution = next((e.caution for e in each if e.caution), "")
-    return replace(_percentiles(value, drawn, n, level, tested), caution=caution)
-
-
-def _part(panel: Panel, term: Term, c: Confusion, squares: Numbers) -> Part:
-    r = Ratings.of_confusion(c)
-    kappa = coefficient(r, "cohen_kappa", panel.agreement)
-    items = np.flatnonzero((term.first >= 0) & (term.second >= 0))
-    cells = term.first[items].astype(np.int64) * len(c.weight) + term.second[items]
-    slope = np.zeros(c.weight.shape)
-    if kappa.se > 1e-12:
-        slope[tuple(r.codes.T)] = kappa.slope / np.abs(kappa.slope).max()
-    moves = slope.ravel()[cells] * np.sqrt(squares[items] / squares.max())
-    size = math.sqrt(float((moves * moves).sum()))
-    return Part(term.times, kappa, items, cells, moves / (size or 1.0))
-
-
-def _moved(
-    parts: Sequence[Part], errors: Sequence[float], many: int, cluster: Ints | None = None
-) -> float:
-    """Standard errors added with the correlations of the kappas over items, or over clusters of them."""
-    moved: Floats = np.zeros(many)
-    for p, error in zip(parts, errors, strict=True):
-        moved[p.items] += p.times * error * p.moves
-    if cluster is not None:
-        sums = np.bincount(cluster, moved).astype(np.float64)
-        moved = sums * math.sqrt(len(sums) / max(len(sums) - 1, 1))
-    return math.sqrt(float((moved * moved).sum()))
-
-
-def _mover(
-    parts: Sequence[Part],
-    value: float,
-    many: int,
-    level: float,
-    tested: bool,
-    cluster: Ints | None = None,
-) -> Estimate:
-    clusters = 0 if cluster is None else int(cluster.max()) + 1
-    if clusters == 1:
-        return Estimate(value, level=level, method="none: a single cluster")
-    # by Student's quantile with one degree of freedom less than there are clusters
-    grown = student(level, clusters - 1) / z(level) if clusters else 1.0
-
-    def distance(reach: float, sign: float) -> float:
-        """From the value to that end of its interval.
-
-        As far as standard errors go, kappas vary together, over items. Where a score interval ends further
-        out, what is beyond is added up for all kappas: how they vary together there is not known.
-        """
-        seen, more = [], {True: 0.0, False: 0.0}
-        for p in parts:
-            up, k = p.times * sign > 0, p.kappa.value
-            low, high = by_score(p.kappa, reach)
-            far = abs(min(high, 1.0) - k if up else max(low, min(-1.0, k)) - k)
-            known = min(far, reach * p.kappa.se)
-            seen.append(known)
-            more[up] += abs(p.times) * math.sqrt((far - known) * (far + known))
-        return grown * math.hypot(_moved(parts, seen, many, cluster), *more.values())
-
-    reach, most = z(level), sum(abs(p.times) for p in parts)
-    low, high = max(-most, value - distance(reach, -1.0)), min(most, value + distance(reach, 1.0))
-    p = None
-    if tested:
-        p = _chance(lambda reach: distance(reach, -math.copysign(1.0, value)), abs(value))
-    caution = next((p.kappa.caution for p in parts if p.kappa.caution), "")
-    method = f"{MOVER}; by cluster" if clusters else MOVER
-    return Estimate(value, low, high, level, method, p=p, caution=caution)
+    options: Any = {"weights": panel.agreement, "interval": "published"}
+    each = (cohen_kappa(Ratings.of_confusion(c), **options) for c in tables)
+    e = _by_bootstrap(whole, weight, squares, 1 - panel.agreement, s, tested)
+    return replace(e, caution=next((e.caution for e in each if e.caution), ""))
 
 
 def _chance(distance: Callable[[float], float], value: float) -> float:
@@ -241,49 +205,44 @@ def _chance(distance: Callable[[float], float], value: float) -> float:
 
     if distance(0.0) >= value:  # 0, up to rounding
         return 1.0
-    if distance(_FAR) < value:
+    if distance(_MAX_ERRORS) < value:
         return 0.0
-    reach = brentq(lambda reach: distance(reach) - value, 0.0, _FAR, xtol=1e-10)
+    reach = brentq(lambda reach: distance(reach) - value, 0.0, _MAX_ERRORS, xtol=1e-10)
     return math.erfc(reach / math.sqrt(2))
 
 
-def _replicates(
-    panel: Panel,
-    parts: Sequence[Part],
-    weight: Numbers,
-    squares: Numbers,
-    replicates: int,
-    seed: int,
-) -> Floats:
-    """The sum of kappas for each resample of the patterns."""
-    rng, apart = np.random.default_rng(seed), 1 - panel.agreement
-    step = max(1, _AT_ONCE // max(1, len(weight)))
-    found = []
-    for start in range(0, replicates, step):
-        drawn = resampled(weight, squares, min(step, replicates - start), rng)
+def _by_bootstrap(
+    whole: KappaSum, weight: Any, squares: Any, apart: Floats, s: Settings, tested: bool
+) -> Estimate:
+    """Quantiles over resampled patterns, a little further out for few items.
+
+    The p-value is that of the interval that ends at 0.
+    """
+    rng, value = np.random.default_rng(s.seed), whole.value
+    step = max(1, _BLOCK // max(1, len(weight)))
+    sums = []
+    for start in range(0, s.replicates, step):
+        drawn = resampled_weights(weight, squares, min(step, s.replicates - start), rng)
         total = np.zeros(len(drawn))
-        for p in parts:
-            order = np.argsort(p.cells, kind="stable")
-            cells, starts = np.unique(p.cells[order], return_index=True)
+        for part in whole.parts:
+            order = np.argsort(part.cells, kind="stable")
+            cells, starts = np.unique(part.cells[order], return_index=True)
             tables = np.zeros((len(drawn), apart.size))
-            tables[:, cells] = np.add.reduceat(drawn[:, p.items[order]], starts, axis=1)
-            total += p.times * table_kappa(tables.reshape(-1, *apart.shape), apart)
-        found.append(total)
-    return np.concatenate(found)
-
-
-def _percentiles(value: float, drawn: Floats, n: float, level: float, tested: bool) -> Estimate:
-    """Quantiles a little further out for n items; the p-value is that of the interval that ends at 0."""
-    if np.ptp(drawn) < 1e-12:
-        return Estimate(value, level=level, method="none: no item tells them apart")
-    tail = bootstrap_tail(level, n)
-    low, high = (float(x) for x in np.quantile(drawn, [tail, 1 - tail]))
+            tables[:, cells] = np.add.reduceat(drawn[:, part.items[order]], starts, axis=1)
+            total += part.times * table_kappa(tables.reshape(-1, *apart.shape), apart)
+        sums.append(total)
+    replicates = np.concatenate(sums)
+    if np.ptp(replicates) < 1e-12:
+        return Estimate(value, level=s.level, method=ALIKE)
+    items = effective_size(float(weight.sum()), float(squares.sum()))
+    tail = bootstrap_tail(s.level, items)
+    low, high = (float(x) for x in np.quantile(replicates, [tail, 1 - tail]))
     p, method = None, BOOTSTRAP
     if tested:
-        beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-        p = bootstrap_chance((1 + beyond) / (1 + len(drawn)), n)
-        method += "" if beyond else LEAST
-    return Estimate(value, min(low, value), max(high, value), level, method, p=p)
+        beyond = min(int((replicates <= 0).sum()), int((replicates >= 0).sum()))
+        p = bootstrap_p((1 + beyond) / (1 + len(replicates)), items)
+        method += "" if beyond else AT_MOST
+    return Estimate(value, min(low, value), max(high, value), s.level, method, p=p)
 
 
 # How many items make an interval as narrow as wanted.
@@ -334,10 +293,9 @@ def items_needed(
 
 def needed_for_error(width: float, error: float, level: float) -> int:
     """Items for a normal interval, from the standard error of one item."""
-    root = 2 * z(level) * error / width
-    if not root * root <= MOST:
-        raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
-    return max(2, math.ceil(root * root * (1 - 1e-12)))
+    root = 2 * normal_quantile(level) * error / width
+    items = math.ceil(root * root * (1 - 1e-12)) if root * root <= MAX_ITEMS else None
+    return max(2, _few_enough(items, width))
 
 
 def needed_for_share(width: float, share: float, level: float) -> int:
@@ -348,29 +306,32 @@ def needed_for_share(width: float, share: float, level: float) -> int:
 def needed_for_difference(width: float, difference: float, discordant: float, level: float) -> int:
     """Items for Tango's interval of a difference."""
     first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
-    return _least(width, lambda n: matched_difference(first * n, second * n, n, level))
+    return _least(width, lambda n: tango_limits(first * n, second * n, n, level))
 
 
 def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
     """The fewest items whose interval is no wider."""
 
-    def wider(n: int) -> bool:
+    def is_narrow(n: int) -> bool:
         low, high = limits(n)
-        return high - low > width
+        return not high - low > width
 
-    found = fewest(lambda n: not wider(n), 2, MOST, least=2)
-    if found is None:
-        raise BadInput(f"width is {width:g}; it would take more than {MOST:.0e} items")
-    return found
+    return _few_enough(smallest(is_narrow, 2, MAX_ITEMS, least=2), width)
+
+
+def _few_enough(items: int | None, width: float) -> int:
+    if items is None:
+        raise BadInput(f"width is {width:g}; it would take more than {MAX_ITEMS:.0e} items")
+    return items
 
 
 def error_of_one(c: Confusion, weights: Floats) -> float:
     """The standard error of kappa that one item like these would give."""
-    used = occurring_or_called(c)
+    used = occurring_or_predicted(c)
     table = c.weight[np.ix_(used, used)] / c.weight.sum()
     if np.count_nonzero(table) == np.count_nonzero(table.diagonal()):
         # as for the interval: nobody is sure of perfect agreement
-        n = effective(float(c.weight.sum()), float(c.weight2.sum()))
+        n = effective_size(float(c.weight.sum()), float(c.weight2.sum()))
         table = (table * n + SMOOTHING / table.size) / (n + SMOOTHING)
     slope = kappa_slope(table, 1 - weights[np.ix_(used, used)])
     return float(np.sqrt((table * slope**2).sum()))
@@ -385,12 +346,12 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
         )
     if not is_integer(raters, 2, 10**6):
         raise BadInput(f"raters must be an integer from 2 to 1,000,000; got {raters}")
-    p = _margins(prevalence)
-    chance = p[:, None] * p[None, :]
-    table = (1 - kappa) * chance + kappa * np.diag(p)
+    p = _category_shares(prevalence)
+    table = (1 - kappa) * (p[:, None] * p[None, :]) + kappa * np.diag(p)
     slope = kappa_slope(table)
     known = kappa * float((p * slope.diagonal() ** 2).sum())
     guess = (slope * p).sum(1)
+    # covariances of pairs that share a rater, and that share none
     one = known + (1 - kappa) * float((p * guess**2).sum())
     none = known + (1 - kappa) * float((p * guess).sum()) ** 2
     pairs = raters * (raters - 1) / 2
@@ -399,7 +360,7 @@ def _kappa_error(kappa: float, prevalence: Any, raters: int) -> float:
     return math.sqrt((same + 2 * (raters - 2) * one + apart * none) / pairs)
 
 
-def _margins(prevalence: Any) -> Floats:
+def _category_shares(prevalence: Any) -> Floats:
     """The shares of the categories, which add up to 1."""
     shares = np.empty(0)
     if isinstance(prevalence, int | float | np.number):
@@ -408,8 +369,7 @@ def _margins(prevalence: Any) -> Floats:
     else:
         with suppress(TypeError, ValueError):
             shares = np.asarray(prevalence, np.float64)
-    several = shares.ndim == 1 and len(shares) > 1
-    if not several or not (shares > 1e-9).all() or not np.isfinite(shares).all():
+    if shares.ndim != 1 or len(shares) < 2 or not (shares > 1e-9).all() or shares.max() == math.inf:
         raise BadInput(
             f"prevalence is {prevalence}; give a share between 0 and 1, or one above 0 for each category"
         )
@@ -417,8 +377,7 @@ def _margins(prevalence: Any) -> Floats:
         raise BadInput(
             f"prevalence adds up to {shares.sum():g}; the shares of categories add up to 1"
         )
-    whole: Floats = shares / shares.sum()
-    return whole
+    return np.asarray(shares / shares.sum())
 
 
 def _between(name: str, given: Any, low: float, high: float) -> None:

@@ -21,23 +21,32 @@ import numpy as np
 
 from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate
-from scorewise.inference.agreement import METRICS, Coefficient, coefficient, most_kappa
-from scorewise.inference.agreement_limits import (
+from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.inference.agreement import (
+    METRICS,
+    SHARES,
+    Coefficient,
+    Margins,
+    coefficient,
+    decompose,
+    rated_items,
+    why_no_chance,
+)
+from scorewise.inference.agreement_intervals import (
     Interval,
     by_bootstrap,
     by_error,
-    by_formula,
-    chance_of,
+    by_score,
+    by_wilson,
 )
-from scorewise.inference.agreement_weights import Weights, named
-from scorewise.inference.disagreement import SHARES
-from scorewise.inference.scales import z
+from scorewise.inference.agreement_weights import Identity, Quadratic, Weights, weights_name
+from scorewise.inference.rater_pairs import MIN_CHANCE
+from scorewise.inference.scales import normal_quantile
 from scorewise.registry import RATER_MEASURES, measure
 from scorewise.tallies.ratings import Ratings
 
-RARER = 15  # items outside the commonest category: fewer make all but score intervals fail
-APART = 10  # items on which raters differ: fewer make published intervals fail
+MIN_RARE = 15  # items outside the commonest category: fewer make all but score intervals fail
+MIN_DIFFERENT = 10  # items on which raters differ: fewer make published intervals fail
 PUBLISHED = {
     "cohen_kappa": "Fleiss, Cohen and Everitt 1969",
     "light_kappa": "delta method over items, t",
@@ -47,7 +56,7 @@ SIGNED = (-1.0, 1.0)
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
-class How(TypedDict, total=False):
+class Options(TypedDict, total=False):
     """Options that all coefficients have; `replicates` and `seed` are those of the bootstrap."""
 
     weights: Weights
@@ -57,51 +66,46 @@ class How(TypedDict, total=False):
     seed: int
 
 
-def judged(
+def estimate_of_ratings(
     r: Ratings, name: str, *, weights: Weights = None, interval: Interval = "formula",
     replicates: int = 1000, level: float = 0.95, seed: int = 0, note: str | None = None,
 ) -> Estimate:  # fmt: skip
     """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
-    z(level)  # refuses an invalid level
     one_of("interval", interval, get_args(Interval))
     note = weighted(r, weights) if note is None else note
     c = coefficient(r, name, weights)
-    if c.why:
-        return Estimate.undefined(c.why, level)
-    caution = c.caution if interval == "formula" else _few(r, c, interval)
+    undefined_if(c.why)
+    caution = c.caution if interval == "formula" else _why_unreliable(r, c, interval)
     if interval == "bootstrap":
         at_least(20, 1000, replicates=replicates)
         limits = by_bootstrap(r, name, weights, level, replicates, seed)
         method = f"bootstrap of items, {replicates:,} replicates"
     elif interval == "published":
         limits, method = by_error(c, level), PUBLISHED.get(name, "Gwet's variance, t")
+    elif math.isnan(c.null):
+        limits, method = by_wilson(c, level), "Wilson, delta over items"
+        if name in SHARES and c.moments.binary:
+            method = "Wilson"
     else:
-        limits, method = by_formula(c, level), "score"
-        if math.isnan(c.null):
-            whole = name in SHARES and c.moments is not None and c.moments.whole
-            method = "Wilson" if whole else "Wilson, delta over items"
+        limits, method = by_score(c, normal_quantile(level)), "score"
     # a table of weights may lead below -1, and rounding a little beyond the bounds
     bounds = RATER_MEASURES[name].bounds if isinstance(weights, str | None) else BELOW_ONE
-    value = min(max(c.value, bounds[0]), bounds[1])
     # two ratings that always differ get -1; gaps and a table of weights may lead below
-    low = max(bounds[0], min(limits[0], value), min(-1.0, value))
-    high = min(bounds[1], max(limits[1], value))
-    p = chance_of(c)
-    return Estimate(
-        value, low, high, level, method + note, p=None if math.isnan(p) else p, caution=caution
-    )
+    low = max(limits[0], min(-1.0, c.value))
+    return Estimate.within(
+        bounds, c.value, low, limits[1], level, method + note,
+        p=None if math.isnan(c.p) else c.p, caution=caution,
+    )  # fmt: skip
 
 
-def _few(r: Ratings, c: Coefficient, interval: Interval) -> str:
+def _why_unreliable(r: Ratings, c: Coefficient, interval: Interval) -> str:
     """Why the published interval or the bootstrap is unreliable: too few items decide."""
-    there = r.codes >= 0
-    weight = np.broadcast_to(r.weight[:, None], r.codes.shape)[there]
-    said = np.bincount(r.codes[there], weight / weight.max())
+    said = r.said / r.weight.max()
     rarer = c.items * float(1 - said.max() / said.sum())
-    if rarer < RARER and not math.isnan(c.null):
+    if rarer < MIN_RARE and not math.isnan(c.null):
         return f"about {round(rarer)} of {round(c.items)} items outside the commonest category"
     apart = c.items * min(1 - c.observed, c.observed)
-    if apart < APART and interval == "published":
+    if apart < MIN_DIFFERENT and interval == "published":
         return f"raters differ on about {round(apart)} of {round(c.items)} items"
     return ""
 
@@ -112,12 +116,14 @@ def weighted(r: Ratings, weights: Any) -> str:
     >>> weighted(Ratings.of_table([[2, 1], [1, 3]]), "linear")
     '; linear weights'
     """
-    name = named(r, weights)
+    name = weights_name(r, weights)
     return {"identity": "", "own": "; custom weights"}.get(name, f"; {name} weights")
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Krippendorff's alpha")
-def krippendorff_alpha(r: Ratings, *, metric: Metric | None = None, **how: Unpack[How]) -> Estimate:
+def krippendorff_alpha(
+    r: Ratings, *, metric: Metric | None = None, **options: Unpack[Options]
+) -> Estimate:
     """Agreement beyond chance, where chance shuffles the ratings over all items.
 
     1 - observed / expected disagreement over all pairs of ratings of one item and of the whole table,
@@ -130,7 +136,7 @@ def krippendorff_alpha(r: Ratings, *, metric: Metric | None = None, **how: Unpac
     >>> krippendorff_alpha(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.124, 0.635]
     """
-    weights = how.get("weights")
+    weights = options.get("weights")
     if metric is not None:
         one_of("metric", metric, tuple(METRICS))
     if metric is not None and weights is not None:
@@ -138,12 +144,12 @@ def krippendorff_alpha(r: Ratings, *, metric: Metric | None = None, **how: Unpac
     note = None
     if weights is None:
         scale = metric or r.scale
-        how["weights"], note = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
-    return judged(r, "krippendorff_alpha", note=note, **how)
+        options["weights"], note = METRICS[scale], "" if scale == "nominal" else f"; {scale}"
+    return estimate_of_ratings(r, "krippendorff_alpha", note=note, **options)
 
 
 @measure(group="agreement", of="raters", title="Percent agreement")
-def percent_agreement(r: Ratings, **how: Unpack[How]) -> Estimate:
+def percent_agreement(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Share of agreeing pairs of ratings, the mean over items.
 
     Wilson's interval (of more than two raters or with weights, for as many items as would be as uncertain),
@@ -152,11 +158,11 @@ def percent_agreement(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> percent_agreement(Ratings.of_table([[20, 5], [10, 15]]))
     0.700 [0.562, 0.809]
     """
-    return judged(r, "percent_agreement", **how)
+    return estimate_of_ratings(r, "percent_agreement", **options)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Fleiss' kappa")
-def fleiss_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
+def fleiss_kappa(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement beyond chance, given the category shares of all raters together.
 
     (pa - pe) / (1 - pe), where pe is the agreement of two draws from the mean shares of the categories
@@ -166,11 +172,11 @@ def fleiss_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> fleiss_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(r, "fleiss_kappa", **how)
+    return estimate_of_ratings(r, "fleiss_kappa", **options)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Conger's kappa")
-def conger_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
+def conger_kappa(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement beyond chance, given each rater's own category shares.
 
     (pa - pe) / (1 - pe), where pe is the mean over pairs of raters of the agreement of draws from their
@@ -181,11 +187,11 @@ def conger_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> conger_kappa(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.129, 0.632]
     """
-    return judged(r, "conger_kappa", **how)
+    return estimate_of_ratings(r, "conger_kappa", **options)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Gwet's AC1")
-def gwet_ac(r: Ratings, **how: Unpack[How]) -> Estimate:
+def gwet_ac(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement beyond chance, where only items that are hard to rate are rated at random.
 
     (pa - pe) / (1 - pe), where pe is the sum of p (1 - p) over the shares p of the categories, times the
@@ -196,12 +202,12 @@ def gwet_ac(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> gwet_ac(Ratings.of_table([[20, 5], [10, 15]]))
     0.406 [0.130, 0.640]
     """
-    note = weighted(r, how.get("weights"))
-    return judged(r, "gwet_ac", note=f"; AC2{note}" if note else "; AC1", **how)
+    note = weighted(r, options.get("weights"))
+    return estimate_of_ratings(r, "gwet_ac", note=f"; AC2{note}" if note else "; AC1", **options)
 
 
 @measure(group="agreement", of="raters", bounds=BELOW_ONE, title="Brennan-Prediger")
-def brennan_prediger(r: Ratings, **how: Unpack[How]) -> Estimate:
+def brennan_prediger(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement beyond chance, where all categories are equally likely (PABAK for two categories).
 
     (pa - pe) / (1 - pe), where pe is the mean of all weights: 1 / q without weights (Brennan and
@@ -211,11 +217,11 @@ def brennan_prediger(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> brennan_prediger(Ratings.of_table([[20, 5], [10, 15]]))
     0.400 [0.125, 0.618]
     """
-    return judged(r, "brennan_prediger", **how)
+    return estimate_of_ratings(r, "brennan_prediger", **options)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Cohen's kappa")
-def cohen_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
+def cohen_kappa(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement of two raters beyond chance, given each rater's own category shares.
 
     (po - pe) / (1 - pe), which is 1 - error / baseline error (Cohen 1960, 1968). p tests independence with
@@ -227,11 +233,11 @@ def cohen_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> cohen_kappa(Ratings.of_table([[20, 5], [10, 15]]), interval="published")
     0.400 [0.151, 0.649]
     """
-    return judged(r, "cohen_kappa", **how)
+    return estimate_of_ratings(r, "cohen_kappa", **options)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Scott's pi")
-def scott_pi(r: Ratings, **how: Unpack[How]) -> Estimate:
+def scott_pi(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Agreement of two raters beyond chance, given their pooled category shares.
 
     (po - pe) / (1 - pe), where pe is the agreement of two draws from the mean of both margins (Scott
@@ -241,11 +247,11 @@ def scott_pi(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> scott_pi(Ratings.of_table([[20, 5], [10, 15]]))
     0.394 [0.118, 0.630]
     """
-    return judged(r, "scott_pi", **how)
+    return estimate_of_ratings(r, "scott_pi", **options)
 
 
 @measure(group="agreement", of="raters", bounds=SIGNED, title="Light's kappa")
-def light_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
+def light_kappa(r: Ratings, **options: Unpack[Options]) -> Estimate:
     """Cohen's kappa, the mean over all pairs of raters.
 
     Each pair over the items that both rated (Light 1971). p tests that raters are independent. Score
@@ -254,7 +260,7 @@ def light_kappa(r: Ratings, **how: Unpack[How]) -> Estimate:
     >>> light_kappa(Ratings.of({"a": [0, 1, 1, 0, 1], "b": [0, 1, 1, 1, 1], "c": [0, 1, 0, 0, 1]}))
     0.482 [0.002, 0.899]
     """
-    return judged(r, "light_kappa", **how)
+    return estimate_of_ratings(r, "light_kappa", **options)
 
 
 @measure(group="agreement", of="raters", better="neither", bounds=SIGNED, title="Maximum kappa")
@@ -268,9 +274,36 @@ def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Es
     >>> kappa_max(Ratings.of_table([[20, 5], [10, 15]]))
     0.800
     """
-    z(level)
-    found = most_kappa(r, weights)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    found = 0.0 if abs(found) < 1e-12 else found
-    return Estimate(found, level=level, method=f"largest for these margins{weighted(r, weights)}")
+    value = _largest_kappa(r, weights)
+    value = 0.0 if abs(value) < 1e-12 else value
+    return Estimate(value, level=level, method=f"largest for these margins{weighted(r, weights)}")
+
+
+def _largest_kappa(r: Ratings, weights: Weights = None) -> float:
+    """The largest Cohen's kappa of a table with these margins.
+
+    >>> round(_largest_kappa(Ratings.of_table([[25, 10], [15, 20]])), 4)
+    0.8571
+    """
+    x = rated_items(r, "cohen_kappa", weights)
+    if isinstance(x, str):
+        raise Undefined(x)
+    chance = float(decompose(x, "cohen_kappa", influence=False).chance)
+    if chance <= MIN_CHANCE:
+        raise Undefined(why_no_chance(r, x, chance))
+    a, b = Margins.of(x, "cohen_kappa").share
+    if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
+        raise Undefined("all categories but one are too rare for floating point")
+    if isinstance(x.kernel, Identity):
+        return 1 - float(np.maximum(a - b, 0.0).sum()) / chance
+    if not isinstance(x.kernel, Quadratic):
+        raise Undefined("the largest kappa is known for identity, linear and quadratic weights")
+    # both raters put items in one order
+    order = np.argsort(x.kernel.values, kind="stable")
+    ends = [p[order].cumsum() for p in (a, b)]
+    cuts = np.sort(np.concatenate(ends))
+    mass = np.diff(cuts, prepend=0.0)
+    first, second = (
+        order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
+    )
+    return 1 - float((mass * x.kernel.between(first, second)).sum()) / chance

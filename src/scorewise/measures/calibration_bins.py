@@ -1,94 +1,68 @@
-"""How far are the scores from being probabilities? Errors that compare bins of scores.
-
-The first functions serve all measures of calibration: when they are defined, and how they become
-estimates.
-"""
+"""How far are the scores from being probabilities? Errors that compare bins of scores."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import check
-from scorewise.estimate import Estimate
+from scorewise.computing import cached
+from scorewise.estimate import Estimate, undefined_if
 from scorewise.inference import inversion
-from scorewise.inference.inversion import Gaps, Inverted, ManyCells, Noise, Statistic, inverted
-from scorewise.inference.scales import z
+from scorewise.inference.inversion import METHOD, Gaps, ManyCells, Noise, Statistic, invert_test
 from scorewise.inference.shares import largest_gap
 from scorewise.registry import measure
-from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import pooled_at, tied_within, why_open
-from scorewise.tallies.probabilities import (
+from scorewise.statistics.probabilities import (
     Binning,
-    Chances,
     Convention,
+    ProbabilityCells,
     beyond_mean,
     bin_index,
     binned,
-    chances,
     check_bins,
     displacement,
     equal_mass,
-    why_not_probable,
+    probability_cells,
+    why_not_probabilities,
 )
-from scorewise.tallies.sorting import first_of_runs, kept
+from scorewise.tallies import ClassTally, Tally
+from scorewise.tallies.coarse import pooled_at, tied_within, why_undecided
+from scorewise.tallies.runs import first_of_runs
 
 REPLICATES = 1000
 FEWER = 300  # for measures of a hundred cells, each of which takes long
-METHOD = "inverted consistency test"
 _CELLS = 100
-MOST_BINS = 1000
-_AT_ONCE = 64  # edges of bins that are tried together, about
+MAX_BINS = 1000
 
 
-def lacking(t: Tally, level: float) -> str:
-    """Why there is no calibration to judge, or nothing; refuses an invalid level."""
-    z(level)
-    return why_not_probable(t)
-
-
-def scored(t: Tally | ClassTally, convention: str | None = None) -> Tally:
-    """The tally that is judged: of several classes, the confidence against whether it was right."""
+def top_label(t: Tally | ClassTally, convention: str | None = None) -> Tally:
+    """The tally itself; of several classes, that of the confidence against whether it was right."""
     if isinstance(t, Tally):
         return t
     # torchmetrics rounds the confidence of several classes to 32 bits, whatever the scores were
     if convention != "torchmetrics" or t.top.coarse is not None:
         return t.top
     score = t.top.score.astype(np.float32)
-    return kept(
+    return cached(
         t.top, "32 bits", lambda: pooled_at(replace(t.top, score=score), first_of_runs(score))
     )
 
 
-def noise_of(c: Chances, seed: int, replicates: int = REPLICATES) -> Noise:
+def noise_of(c: ProbabilityCells, seed: int, replicates: int = REPLICATES) -> Noise:
     """Replicates of the gaps of these cells, drawn once and kept with them."""
-    return kept(c, ("noise", seed, replicates), lambda: Noise(c, replicates, seed))
+    return cached(c, ("noise", seed, replicates), lambda: Noise(c, replicates, seed))
 
 
-def path_noise(t: Tally, seed: int) -> Noise:
+def pooled_noise(t: Tally, seed: int) -> Noise:
     """Replicates on about a hundred cells of equal mass, for measures that need no bins."""
-    c = chances(t)
-    few = kept(t, "path", lambda: c.joined(equal_mass(c, _CELLS)))
+    c = probability_cells(t)
+    few = cached(t, "hundred cells", lambda: c.joined(equal_mass(c, _CELLS)))
     return noise_of(few, seed, FEWER)
-
-
-def calibrated(
-    found: Inverted,
-    level: float,
-    *,
-    bound: float = 0.0,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    how: str = METHOD,
-    caution: str = "",
-) -> Estimate:
-    """The estimate, within the bounds of the measure."""
-    value, low, high, expected, p = found
-    more = {"bound": bound, "expected": expected, "p": p}
-    return Estimate.within(bounds, value, low, high, level, how, caution=caution, **more)
 
 
 @measure(group="calibration", better="low", title="ECE")
@@ -112,23 +86,20 @@ def ece(
     >>> round(ece(ClassTally.of([0, 1, 2], p)).value, 7)
     0.3833333
     """
-    t = scored(t, convention)
+    t = top_label(t, convention)
     check_bins(bins, binning, convention)
     check(norm=norm)
-    if why := lacking(t, level):
-        return Estimate.undefined(why, level)
+    undefined_if(why_not_probabilities(t))
     c = binned(t, bins, binning, convention)
-    off = beyond_mean(t, c, bins, convention) / c.total
-    error = Error(c, norm, off)
+    offset = beyond_mean(t, c, bins, convention) / c.total
     limits = _error_limits(t, c, bins, binning, convention, norm)
-    e = _judged(c, error, error, limits, level, seed)
+    e = _estimate(BinnedError(c, norm, offset), limits, level, seed)
     if not math.isinf(norm) or math.isnan(e.high):
         return e
     # the largest gap may be that of any bin: none is known better than its own rows tell
-    far = largest_gap(c, off * c.total / c.weight, level)
-    return replace(
-        e, high=max(e.high, min(far + e.bound, 1.0)), method=f"{e.method}, exact in each bin"
-    )
+    largest = largest_gap(c, offset * c.total / c.weight, level)
+    high = max(e.high, min(largest + e.bound, 1.0))
+    return replace(e, high=high, method=f"{e.method}, exact in each bin")
 
 
 @measure(group="calibration", better="low", title="Max. calibration error")
@@ -169,47 +140,46 @@ def ce_l2_debiased(
     >>> ce_l2_debiased(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]), bins=2)
     0.292 [0.000, 0.552]
     """
-    t = scored(t)
+    t = top_label(t)
     check_bins(bins, binning, None)
-    if why := lacking(t, level) or (why_open(t) if binning == "value" else ""):
-        return Estimate.undefined(why, level)
+    undefined_if(why_not_probabilities(t) or (why_undecided(t) if binning == "value" else ""))
     c = binned(t, bins, binning)
-    error = Error(c, 2.0, root=not squared, debiased=True)
-    size, limits = Error(c, 2.0, root=not squared), _debiased_limits(t, c, bins, binning)
-    return _judged(c, error, size, limits, level, seed)
+    error = BinnedError(c, 2.0, root=not squared, debiased=True)
+    return _estimate(error, _debiased_limits(t, c, bins, binning), level, seed)
 
 
-class Error:
-    """An error in some norm, as a function of gaps: what cells add to it, and what is made of that.
+@dataclass(frozen=True)
+class BinnedError:
+    """An error of bins in some norm, as a function of their gaps; `offset` is taken off each gap.
 
     A debiased one is squared, less the noise of each bin; its root is shown, if not below 0.
     """
 
-    def __init__(
-        self, c: Chances, norm: float, off: Floats | None = None, *, root: bool = True,
-        debiased: bool = False,
-    ) -> None:  # fmt: skip
-        self._cells, self._norm, self._root, self.debiased = c, norm, root, debiased
-        self._off = off if off is not None and off.any() else None
+    cells: ProbabilityCells
+    norm: float
+    offset: Floats | None = None
+    root: bool = True
+    debiased: bool = False
 
     def part(self, used: slice) -> Statistic:
-        """What some cells add."""
-        c, norm, total = self._cells.part(used), self._norm, self._cells.total
-        mass, off = c.weight / total, None if self._off is None else self._off[used]
+        """What some bins add to the error."""
+        c, norm, total = self.cells.part(used), self.norm, self.cells.total
+        mass = c.weight / total
         if self.debiased:
             rows = c.weight**2 / c.squares
             several = rows > 1 + 1e-9
-            less, heed = np.where(several, rows - 1, np.inf), np.where(several, mass, 0.0)
+            free, known = np.where(several, rows - 1, np.inf), np.where(several, mass, 0.0)
 
             def squared(gaps: Floats) -> Floats:
                 rate = gaps / mass
                 share = np.clip(c.p + rate, 0.0, 1.0)
-                return np.asarray((heed * (rate * rate - share * (1 - share) / less)).sum(-1))
+                return np.asarray((known * (rate * rate - share * (1 - share) / free)).sum(-1))
 
             return squared
+        offset = 0.0 if self.offset is None else self.offset[used]
 
         def added(gaps: Floats) -> Floats:
-            size = np.abs(gaps if off is None else gaps - off)
+            size = np.abs(gaps - offset)
             if norm == 1:
                 return np.asarray(size.sum(-1))
             rate = size / mass
@@ -217,47 +187,52 @@ class Error:
 
         return added
 
-    def made(self, added: Floats) -> Floats:
+    def of_parts(self, added: Floats) -> Floats:
         """The error, of what all parts (the last axis) add."""
-        if math.isinf(self._norm):
+        if math.isinf(self.norm):
             return np.asarray(added.max(-1))
         total: Floats = added.sum(-1)
-        rooted = self._root and self._norm != 1 and not self.debiased
-        return total ** (1 / self._norm) if rooted else total
+        rooted = self.root and self.norm != 1 and not self.debiased
+        return total ** (1 / self.norm) if rooted else total
 
-    def whole(self) -> Statistic:
-        """The error as a function of the gaps of all cells."""
-        all_cells = self.part(slice(None))
-        return lambda gaps: self.made(all_cells(gaps)[..., None])
+    @cached_property
+    def of_gaps(self) -> Statistic:
+        """The error as a function of the gaps of all bins."""
+        of_all = self.part(slice(None))
+        return lambda gaps: self.of_parts(of_all(gaps)[..., None])
 
     def shown(self, error: Floats) -> Floats:
         """What is shown of it."""
-        return np.sqrt(np.maximum(error, 0.0)) if self.debiased and self._root else error
+        return np.sqrt(np.maximum(error, 0.0)) if self.debiased and self.root else error
 
 
-def _judged(
-    c: Chances, error: Error, size: Error, limits: tuple[float, float], level: float, seed: int
-) -> Estimate:
-    """The error of the gaps seen; `size` is that of gaps without noise, `limits` what cells allow."""
-    value = float(error.shown(error.whole()((c.gap / c.total)[None]))[0])
+def _estimate(error: BinnedError, limits: tuple[float, float], level: float, seed: int) -> Estimate:
+    """The error of the gaps seen; `limits` are the least and the largest that a coarse tally allows."""
+    c = error.cells
+    value = float(error.shown(error.of_gaps((c.gap / c.total)[None]))[0])
     least, most = error.shown(np.array(limits)).tolist()
     bound = max(0.0, value - least, most - value)
     if len(c) > inversion.DRAWN:
-        how = f"none: {len(c):,} bins are too many to draw labels for"
-        return Estimate(value, level=level, method=how, bound=bound)
+        method = f"none: {len(c):,} bins are too many to draw labels for"
+        return Estimate(value, level=level, method=method, bound=bound)
+    size = replace(error, debiased=False)  # of gaps without noise
     noise: Gaps
     statistic: Statistic
     free: Statistic
     if len(c) > inversion.CELLS:
         noise = ManyCells(c, error.part, size.part, REPLICATES, seed)
-        statistic, free, how = error.made, size.made, f"{METHOD}, {len(c):,} bins in blocks"
+        statistic, free, method = (
+            error.of_parts,
+            size.of_parts,
+            f"{METHOD}, {len(c):,} bins in blocks",
+        )
     else:
         noise = noise_of(c, seed)
-        statistic, free, how = error.whole(), size.whole(), METHOD
+        statistic, free, method = error.of_gaps, size.of_gaps, METHOD
     expected = float(error.shown(statistic(noise.null)).mean())
-    found = inverted(noise, statistic, level, size=free, value=value, expected=expected)
+    found = invert_test(noise, statistic, level, size=free, value=value, expected=expected)
     bounds = (-1.0, 1.0) if error.debiased else (0.0, 1.0)
-    return calibrated(found, level, bound=bound, bounds=bounds, how=how)
+    return found.estimate(level, bound=bound, bounds=bounds, method=method)
 
 
 # What a coarse tally leaves open: its cells may lie across the edges of bins. The grid of probabilities has
@@ -286,7 +261,7 @@ class _Open(NamedTuple):
 def _open(t: Tally, bins: int, binning: Binning, convention: Convention | None) -> _Open | None:
     if t.coarse is None or binning != "width":
         return None
-    c = chances(t)
+    c = probability_cells(t)
     low, high = t.coarse.ends(t.kind)
     index = bin_index(bins, convention, t.score.dtype)
     first, last = index(low), index(high)
@@ -301,7 +276,12 @@ def _open(t: Tally, bins: int, binning: Binning, convention: Convention | None) 
 
 
 def _error_limits(
-    t: Tally, c: Chances, bins: int, binning: Binning, convention: Convention | None, norm: float
+    t: Tally,
+    c: ProbabilityCells,
+    bins: int,
+    binning: Binning,
+    convention: Convention | None,
+    norm: float,
 ) -> tuple[float, float]:
     """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
     if binning == "value":
@@ -319,7 +299,7 @@ def _error_limits(
     return least, min(1.0, most)
 
 
-def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
+def _limits_of_values(t: Tally, c: ProbabilityCells, norm: float) -> tuple[float, float]:
     """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
     if t.coarse is None or (tied := tied_within(t)).all():
         return math.inf, -math.inf
@@ -337,7 +317,9 @@ def _limits_of_values(t: Tally, c: Chances, norm: float) -> tuple[float, float]:
     return least, min(1.0, most)
 
 
-def _debiased_limits(t: Tally, c: Chances, bins: int, binning: Binning) -> tuple[float, float]:
+def _debiased_limits(
+    t: Tally, c: ProbabilityCells, bins: int, binning: Binning
+) -> tuple[float, float]:
     """The same of the debiased squared error."""
     parts = _open(t, bins, binning, None)
     if parts is None:
@@ -350,7 +332,7 @@ def _debiased_limits(t: Tally, c: Chances, bins: int, binning: Binning) -> tuple
     # a bin that has one row, or may have, counts as 0
     least = share[0] * np.where((parts.more > 0) & (rows < 2), 0.0, low**2) - share[1] * noise
     # the squared gap less its noise, of bins that no cell may join
-    cells, rate, several = chances(t), parts.gap / some, rows > 1 + 1e-9
+    cells, rate, several = probability_cells(t), parts.gap / some, rows > 1 + 1e-9
     index = bin_index(bins, None, t.score.dtype)(cells.p)
     mean = np.clip(np.bincount(index, cells.sum, minlength=len(rate)) / some + rate, 0.0, 1.0)
     chance = mean * (1 - mean) / np.where(several, rows - 1, np.inf)
@@ -372,96 +354,68 @@ def ece_sweep(t: Tally | ClassTally, *, level: float = 0.95, seed: int = 0) -> E
     >>> ece_sweep(Tally.of([0, 0, 1, 1, 1], [0.25, 0.25, 0.55, 0.75, 0.75]))
     0.290 [0.000, 0.427]
     """
-    t = scored(t)
-    if why := lacking(t, level):
-        return Estimate.undefined(why, level)
-    c = chances(t)
-    value = kept(t, "sweep", lambda: float(_swept(c, (c.gap / c.total)[None])[0]))
-    noise = path_noise(t, seed)
-    few = noise.cells
-    found = inverted(noise, lambda gaps: _swept(few, gaps), level, value=value)
-    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
-    return calibrated(found, level, how=how)
+    t = top_label(t)
+    undefined_if(why_not_probabilities(t))
+    c = probability_cells(t)
+    value = cached(t, "sweep", lambda: float(_swept(c, (c.gap / c.total)[None])[0]))
+    noise = pooled_noise(t, seed)
+    found = invert_test(noise, lambda gaps: _swept(noise.cells, gaps), level, value=value)
+    return found.estimate(level, method=method_on_cells(t))
 
 
-def _swept(c: Chances, gaps: Floats) -> Floats:
-    """The error of each row of gaps, over the most bins before the first that do not rise."""
-    found: Floats = np.abs(gaps).sum(1)
+def method_on_cells(t: Tally) -> str:
+    """The method of the interval of a value that is that of the cells themselves."""
+    return f"{METHOD}, on coarse cells" if displacement(t) else METHOD
+
+
+def _swept(c: ProbabilityCells, gaps: Floats) -> Floats:
+    """The error of each row of gaps, over the most bins before the first number that does not rise."""
+    error: Floats = np.abs(gaps).sum(1)
     # cell by cell, since bins are sums of neighbours
-    gap = np.ascontiguousarray(gaps.T)
-    base = (c.sum / c.total)[:, None]
-    falls = ~_rising((gap + base) * _unit(c.weight, c.total)).all(0)
+    gap, base = np.ascontiguousarray(gaps.T), (c.sum / c.total)[:, None]
+    falls = ~_rising((gap + base) * _per_row(c.weight, c.total)).all(0)
     if not falls.any():
-        return found
-    gap = _upto(gap[:, falls])
+        return error
+    gap = _upto(gap if falls.all() else gap[:, falls])
     pos, who = gap + _upto(base), np.arange(gap.shape[1])
-    rising = np.zeros(len(who), np.int64)  # how many numbers of bins do, beyond one
-    edges: list[Ints] = [np.array([0, len(c)])]
-    most = min(MOST_BINS, len(c))
-    while len(who) and len(edges) < most:
-        tried = _tried(c, len(edges) + 1, most)
-        at = pos[tried.rows]
+    bins = np.ones(len(who), np.int64)
+    for n in range(2, min(MAX_BINS, len(c)) + 1):
+        edges, per_row = _edges(c, n)
+        at = pos[edges]
         share = at[1:] - at[:-1]
-        share *= tried.unit
-        rises = np.ones(share.shape, np.bool_)
-        rises[:-1] = _rising(share)
-        rises[tried.between] = True
-        fall = rises.argmin(0)  # the first, if any
-        going = rises[fall, np.arange(len(who))]
-        rising[who] += np.where(going, len(tried.edges), tried.number[fall])
-        who, pos, edges = who[going], pos[:, going], edges + tried.edges
-    found[falls] = _total(gap, edges, rising)
-    return found
+        share *= per_row
+        rises = _rising(share).all(0)
+        if not rises.all():
+            who, pos = who[rises], pos[:, rises]
+            if not len(who):
+                break
+        bins[who] = n
+    used, which = np.unique(bins, return_inverse=True)
+    edges_of = [_edges(c, n)[0] for n in used.tolist()]
+    # bins beyond those of a number have no cells, and so no gap
+    padded = np.full((max(map(len, edges_of)), len(used)), len(c))
+    for column, edges in enumerate(edges_of):
+        padded[: len(edges), column] = edges
+    at = gap[padded[:, which], np.arange(gap.shape[1])]
+    error[falls] = np.abs(at[1:] - at[:-1]).sum(0)
+    return error
 
 
-def _total(upto: Floats, edges: list[Ints], which: Ints) -> Floats:
-    """The error of each column over bins with one of several edges."""
-    used, place = np.unique(which, return_inverse=True)
-    longest = max(len(edges[k]) for k in used)
-    # bins without cells have no gap
-    padded = np.full((longest, len(used)), edges[0][-1])
-    for column, k in enumerate(used):
-        padded[: len(edges[k]), column] = edges[k]
-    at = upto[padded[:, place], np.arange(upto.shape[1])]
-    return np.asarray(np.abs(at[1:] - at[:-1]).sum(0))
+def _edges(c: ProbabilityCells, bins: int) -> tuple[Ints, Floats]:
+    """The edges of bins of equal mass, and what turns the shares of all rows in them into their own."""
+
+    def make() -> tuple[Ints, Floats]:
+        # the mass up to each edge, and its share up to the middle of each cell
+        mass = cached(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
+        middle = cached(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
+        edges = np.append(np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins), len(c))
+        edges = edges[first_of_runs(edges)]
+        return edges, _per_row(np.diff(mass[edges]), c.total)
+
+    return cached(c, ("edges", bins), make)
 
 
-class _Tried(NamedTuple):
-    """Several numbers of bins: the edges of each, and of all one after the other.
-
-    `unit` turns the positives between two edges into their share, of which `number` says to which number
-    of bins it belongs; `between` two numbers of bins it means nothing.
-    """
-
-    edges: list[Ints]
-    rows: Ints
-    unit: Floats
-    number: Ints
-    between: Ints
-
-
-def _tried(c: Chances, first: int, most: int) -> _Tried:
-    """Some numbers of bins of equal mass, from the first on: with about a hundred edges in all, or more."""
-    end = min(int(max(math.sqrt(first * first + 2 * _AT_ONCE), 1.4 * first)), most) + 1
-
-    def made() -> _Tried:
-        # the share of the mass up to the middle of each cell, and the mass up to each edge
-        mass = kept(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
-        middle = kept(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
-        numbers = np.arange(first, end)
-        bins = np.repeat(numbers, numbers + 1)
-        place = np.concatenate([np.arange(n + 1) for n in numbers])
-        start = np.where(place < bins, np.searchsorted(middle, (place - 1e-9) / bins), len(c))
-        some = first_of_runs(bins, start)
-        rows, number = start[some], bins[some] - first
-        begin = first_of_runs(number)
-        unit_of, between = _unit(np.diff(mass[rows]), c.total), begin[1:, None] - (2, 1)
-        return _Tried(np.split(rows, begin[1:]), rows, unit_of, number, between.ravel())
-
-    return kept(c, ("tried", first, end), made)
-
-
-def _unit(weight: Floats, total: float) -> Floats:
+def _per_row(weight: Floats, total: float) -> Floats:
     """What turns shares of all rows into those of their bins; a weight that vanishes has none."""
     return np.divide(total, weight, out=np.zeros(len(weight)), where=weight > 0)[:, None]
 

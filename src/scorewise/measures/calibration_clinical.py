@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.curves.loess import Smoother, smoother
-from scorewise.estimate import Estimate
-from scorewise.inference.inversion import Noise, inverted
-from scorewise.inference.scales import Spread, freedom, limits, student_chance, z
+from scorewise.computing import cached
+from scorewise.curves.reliability import Smoother, smoother
+from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.inference.inversion import Gaps, Noise, Statistic, invert_test
+from scorewise.inference.scales import Variance, limits, normal_quantile, sandwich, t_p_value
 from scorewise.inference.shares import wilson
-from scorewise.measures.calibration_bins import METHOD, calibrated, lacking, path_noise
+from scorewise.measures.calibration_bins import method_on_cells, pooled_noise
 from scorewise.registry import measure
+from scorewise.statistics.probabilities import probability_cells, why_not_probabilities
 from scorewise.tallies import Tally
-from scorewise.tallies.probabilities import chances, displacement, why_not_probable
-from scorewise.tallies.sorting import kept
 
 RATIO = (0.0, math.inf)
+SHARES = (0.5, 0.9)  # of the rows, which the quantiles of distances are of
 
 
 @measure(group="calibration", better="near", target=1.0, bounds=RATIO, title="O/E")
@@ -33,40 +35,31 @@ def oe_ratio(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> oe_ratio(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
     1.034 [0.478, 2.239]
     """
-    z(level)
-    if why := why_not_probable(t):
-        return Estimate.undefined(why, level)
-    c = chances(t)
+    undefined_if(why_not_probabilities(t))
+    c = probability_cells(t)
     expected = float(c.sum.sum())
     if not expected > 1e-100 * c.total:
-        why = "the mean probability is below 1e-100" if expected else "all probabilities are 0"
-        return Estimate.undefined(why, level)
-    p, pos = np.clip(c.p, 0.0, 1.0), c.pos / c.weight
+        zero = "all probabilities are 0"
+        raise Undefined("the mean probability is below 1e-100" if expected else zero)
+    due, pos = t.positives / expected * np.clip(c.p, 0.0, 1.0), c.pos / c.weight
     squares = c.squares * pos, c.squares * (1 - pos)
     if len(t.score) == len(c):  # each score has a cell
         squares = t.pos2.astype(np.float64), t.neg2.astype(np.float64)
-    due = t.positives / expected * p
-    effect = np.concatenate([1 - due, -due]) / expected
-    weight, both = np.concatenate([c.pos, c.weight - c.pos]), np.concatenate(squares)
-    known = Spread(float((both * effect * effect).sum()), freedom(weight, both, effect))
-    return ratio_estimate(expected, known, (t.positives, t.negatives, *t.squares[::-1]), level)
-
-
-def ratio_estimate(
-    expected: float, known: Spread, table: tuple[float, float, float, float], level: float
-) -> Estimate:
-    """The estimate of observed over expected positives, given the variance of the ratio.
-
-    `table` has the weights of positives and of negatives, and the sums of their squares.
-    """
-    value = table[0] / expected
-    if min(table[:2]) > 0 and known.says_something(value):
-        low, high = limits(value, known, level, "log")
-        p = student_chance(math.log(value) * value / math.sqrt(known.variance), known.df)
-        return Estimate(value, low, high, level, "linearised, log", expected=1.0, p=p)
-    times = (table[0] + table[1]) / expected
-    _, low, high = wilson(*table, level)
+    up = c.pos, squares[0], (1 - due) / expected
+    down = c.weight - c.pos, squares[1], -due / expected
+    value, known = t.positives / expected, sandwich(up, down)
+    if min(t.positives, t.negatives) > 0 and known.informative(value):
+        low, high, p_value = ratio_interval(value, known, level)
+        return Estimate(value, low, high, level, "linearised, log", expected=1.0, p=p_value)
+    times = c.total / expected
+    _, low, high = wilson(t.positives, t.negatives, *t.squares[::-1], level)
     return Estimate(value, low * times, high * times, level, "Wilson", expected=1.0)
+
+
+def ratio_interval(value: Any, known: Variance, level: float) -> tuple[Any, Any, Any]:
+    """The limits of observed over expected positives, and the p-value of a ratio of 1; or of many."""
+    low, high = limits(value, known, level, "log")
+    return low, high, t_p_value(np.log(value) * value / np.sqrt(known.variance), known.df)
 
 
 @measure(group="calibration", better="low", title="ICI")
@@ -109,46 +102,52 @@ def e90(t: Tally, *, level: float = 0.95, seed: int = 0) -> Estimate:
 
 
 def _distance(t: Tally, level: float, seed: int, share: float | None) -> Estimate:
-    if why := lacking(t, level):
-        return Estimate.undefined(why, level)
-    s, noise = smoother(t), path_noise(t, seed)
+    undefined_if(why_not_probabilities(t))
+    s, noise = smoother(t), pooled_noise(t, seed)
     off = s.curve - s.cells.p
-    far, mass = np.abs(off)[None], s.mass
-    value = float(_size(far, mass, share)[0])
-    drawn = kept(noise, "distances", lambda: _Distances(noise))
-    of_few = drawn.smoother.mass
-    found = inverted(drawn, lambda far: _size(far, of_few, share), level, value=value)
+    far, mass = np.abs(off), s.mass
+    few, drawn = cached(noise, "distances", lambda: _distances(noise))
+    if share is None:
+        value, there = float((far[None] @ mass)[0]), mass
+        found = invert_test(drawn, lambda far: np.asarray(far @ few.mass), level, value=value)
+    else:
+        k = SHARES.index(share)
+        value = float(_quantiles(far, mass)[k])
+        ranked = cached(
+            drawn, "ranked", lambda: _Transformed(drawn, lambda far: _quantiles(far, few.mass))
+        )
+        found = invert_test(ranked, lambda quantiles: quantiles[:, k], level, value=value)
+        at = np.abs(far - value) <= 1e-9
+        there = at / at.sum()
     # a distance is not known better than the curve where it is measured
-    at = np.abs(far[0] - value) <= 1e-9
-    there = mass if share is None else at / at.sum()
-    error = z(level) * math.sqrt(float(s.variance((there * np.sign(off))[None])[0]))
+    error = normal_quantile(level) * math.sqrt(float(s.variance((there * np.sign(off))[None])[0]))
     found = found._replace(low=min(found.low, value - error), high=max(found.high, value + error))
-    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
-    return calibrated(found, level, how=how)
+    return found.estimate(level, method=method_on_cells(t))
 
 
-class _Distances:
-    """How far the curve is from each cell, in the place of its gaps (see `Gaps`); kept for each step."""
+class _Transformed:
+    """A function of gaps in the place of these (see `Gaps`), cached for each step."""
 
-    def __init__(self, noise: Noise) -> None:
-        self.smoother, self.few, self._noise = Smoother(noise.cells), noise.few, noise
-        self.gap, self.null = self._far(noise.gap[None])[0], self._far(noise.null)
+    def __init__(self, gaps: Gaps, made: Statistic) -> None:
+        self._gaps, self._made, self.few, self.coarse = gaps, made, gaps.few, gaps.coarse
+        self.gap, self.null = made(gaps.gap[None])[0], made(gaps.null)
 
     def moved(self, step: float) -> Floats:
-        far: Floats = self._far(self._noise.moved(step)[None])[0]
-        return far
+        return cached(self, ("moved", step), lambda: self._made(self._gaps.moved(step)[None])[0])
 
     def at(self, step: float) -> Floats:
-        return kept(self, step, lambda: self._far(self._noise.at(step)))
-
-    def _far(self, gaps: Floats) -> Floats:
-        return np.abs(self.smoother.fitted(gaps) - self.smoother.cells.p)
+        return cached(self, step, lambda: self._made(self._gaps.at(step)))
 
 
-def _size(far: Floats, mass: Floats, share: float | None) -> Floats:
-    """The mean of distances, of replicates by cells, or the quantile of that share of the rows."""
-    if share is None:
-        return np.asarray(far @ mass)
+def _distances(noise: Noise) -> tuple[Smoother, _Transformed]:
+    """How far the curve is from each of the few cells that noise is drawn for."""
+    s = Smoother(noise.cells)
+    return s, _Transformed(noise, lambda gaps: np.abs(s.fitted(gaps) - s.cells.p))
+
+
+def _quantiles(far: Floats, mass: Floats) -> Floats:
+    """The distances that these shares of the rows do not exceed, of replicates by cells."""
     order = np.argsort(far, axis=-1)
-    at = (mass[order].cumsum(-1) >= share - 1e-9).argmax(-1)
-    return np.take_along_axis(far, np.take_along_axis(order, at[:, None], -1), -1)[:, 0]
+    upto = mass[order].cumsum(-1)
+    at = np.stack([(upto >= share - 1e-9).argmax(-1) for share in SHARES], axis=-1)
+    return np.take_along_axis(far, np.take_along_axis(order, at, -1), -1)

@@ -4,48 +4,49 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import at_least, check, one_of
-from scorewise.estimate import Estimate
-from scorewise.inference.inversion import Direction, Noise, inverted
+from scorewise.computing import cached, inner
+from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.inference.folds import deal_cells
+from scorewise.inference.inversion import Direction, Noise, invert_test
 from scorewise.inference.logistic import (
-    LARGEST,
+    MAX_VARIANCE,
     Coefficient,
     LogOdds,
     in_the_large,
     log_odds,
     slope,
 )
-from scorewise.inference.ranking import sizes
-from scorewise.inference.resampling import REPLICATES, dealt_cells, drawn_gaps, share_beyond
-from scorewise.inference.scales import Spread, limits, student_chance, z
-from scorewise.measures.calibration_bins import FEWER, METHOD, calibrated, lacking
+from scorewise.inference.ranking import class_sizes
+from scorewise.inference.resampling import REPLICATES, consistency_gaps, resampling_p
+from scorewise.inference.scales import Variance, limits, t_p_value
+from scorewise.measures.calibration_bins import FEWER, method_on_cells
 from scorewise.registry import measure
-from scorewise.tallies import Tally
-from scorewise.tallies.coarse import why_open
-from scorewise.tallies.losses import expit, logit, unit
-from scorewise.tallies.probabilities import (
-    MOST,
-    Chances,
-    chances,
-    displacement,
+from scorewise.statistics.probabilities import (
+    MAX_CELLS,
+    ProbabilityCells,
     equal_mass,
     moments,
-    why_not_probable,
+    probability_cells,
+    why_not_probabilities,
 )
-from scorewise.tallies.sorting import add_runs, first_of_runs, inner, kept, runs
+from scorewise.tallies import Tally
+from scorewise.tallies.coarse import why_undecided
+from scorewise.tallies.losses import expit, logit, unit
+from scorewise.tallies.runs import add_runs, first_of_runs
 
 EVERYWHERE = (-math.inf, math.inf)
 _CELLS = 20
-_MOST = 1 << 12  # cells on which f is constant, at the most
+_MAX_CELLS = 1 << 12  # cells on which f is constant, at the most
 _CERTAIN = 1e-4  # logits end here
 _CLEAR = 2.0  # standard errors of a gap that shows a direction by itself
-Seen = Literal["new", "training"]
-LEAST = 1e-200  # of a variance, in rows: less is none
+RowsOf = Literal["new", "training"]
+MIN_VARIANCE = 1e-200  # of a variance, in rows: less is none
 
 
 @measure(
@@ -62,16 +63,14 @@ def calibration_slope(t: Tally, *, clip: float | None = None, level: float = 0.9
     >>> calibration_slope(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
     1.070 [-2.164, 4.304]
     """
-    if why := _why_not(t, clip) or why_open(t):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_no_odds(t, clip) or why_undecided(t))
     cells = log_odds(t, clip)
     flat = "the log-odds differ by less than 1e-100" if len(cells.x) > 1 else "all scores are equal"
-    if why := _why_infinite(t, cells) or ("" if cells.x[-1] - cells.x[0] >= 1e-100 else flat):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_infinite(t, cells) or ("" if cells.x[-1] - cells.x[0] >= 1e-100 else flat))
     found = slope(cells)
     if found is None:
-        return Estimate.undefined("a threshold tells the classes apart, no slope is enough", level)
-    return line_estimate(sizes(t), found, level, 1.0)
+        raise Undefined("a threshold tells the classes apart, no slope is enough")
+    return _estimate_of_coefficient(t, found, level, 1.0)
 
 
 @measure(
@@ -91,26 +90,24 @@ def calibration_intercept(t: Tally, *, clip: float | None = None, level: float =
     >>> calibration_intercept(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.6, 0.1, 0.4, 0.7]))
     0.087 [-3.923, 4.097]
     """
-    if why := _why_not(t, clip):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_no_odds(t, clip))
     cells = log_odds(t, clip)
-    if why := _why_infinite(t, cells):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_infinite(t, cells))
     found = in_the_large(cells)
     if found is None:
-        return Estimate.undefined("no intercept is large enough", level)
-    e = line_estimate(sizes(t), found, level, 0.0)
-    if not why_open(t):
+        raise Undefined("no intercept is large enough")
+    e = _estimate_of_coefficient(t, found, level, 0.0)
+    if not why_undecided(t):
         return e
-    bound = _left_open(t, clip, cells, e.value)
+    bound = _intercept_bound(t, clip, cells, e.value)
     if not math.isfinite(bound):
-        return Estimate.undefined(why_open(t), level)
+        raise Undefined(why_undecided(t))
     return replace(e, low=e.low - bound, high=e.high + bound, bound=bound)
 
 
-def _why_not(t: Tally, clip: float | None) -> str:
+def _why_no_odds(t: Tally, clip: float | None) -> str:
     check(clip=clip)
-    if why := why_not_probable(t) or t.why_not_ranked:
+    if why := why_not_probabilities(t) or t.why_not_ranked:
         return why
     rarer, total = min(t.negatives, t.positives), t.negatives + t.positives
     return "a class is too rare for floating point" if rarer < 1e-12 * total else ""
@@ -126,10 +123,10 @@ def _why_infinite(t: Tally, c: LogOdds) -> str:
         return (
             f"a probability is 0 or 1 {rows}; a clip of {max(near, 1e-15):.1g} bounds its log-odds"
         )
-    return "the log-odds are too large" if np.abs(c.x).max() > LARGEST else ""
+    return "the log-odds are too large" if np.abs(c.x).max() > MAX_VARIANCE else ""
 
 
-def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
+def _intercept_bound(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
     """How far the intercept can be off: it falls as log-odds rise to the upper ends of their cells."""
     assert t.coarse is not None
     ends = []
@@ -140,14 +137,22 @@ def _left_open(t: Tally, clip: float | None, c: LogOdds, value: float) -> float:
     return max(ends)
 
 
-def line_estimate(
-    rows: tuple[float, float], c: Coefficient, level: float, right: float
-) -> Estimate:
-    """The estimate of a coefficient of Cox's line, from so many negatives and positives."""
+def line_interval(
+    rows: tuple[Any, Any], value: Any, known: Variance, level: float, right: float
+) -> tuple[Any, Any, Any]:
+    """The limits of a coefficient of Cox's line and the p-value of the right one; or of many.
+
+    `rows` are so many negatives and positives.
+    """
     # a sandwich learns from the rows of the rarer class
-    df = max(min(*(n - 1 for n in rows), c.df), 1.0)
-    low, high = limits(c.value, Spread(c.se**2, df), level, "identity")
-    p = student_chance((c.value - right) / c.se, df) if c.se > 0 else None
+    df = np.maximum(np.minimum(np.minimum(*rows) - 1, known.df), 1.0)
+    low, high = limits(value, Variance(known.variance, df), level, "identity")
+    return low, high, t_p_value((value - right) / np.sqrt(known.variance), df)
+
+
+def _estimate_of_coefficient(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:
+    low, high, p = line_interval(class_sizes(t), c.value, Variance(c.se**2, c.df), level, right)
+    p = p if c.se > 0 else None
     return Estimate(c.value, low, high, level, "Student, sandwich", expected=right, p=p)
 
 
@@ -165,22 +170,21 @@ def spiegelhalter(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> e, round(e.p, 3)
     (1.529, 0.126)
     """
-    if why := why_not_probable(t):
-        return Estimate.undefined(why, level)
-    above, variance, half = _excess(t)
-    if variance - half <= LEAST:
-        why = why_open(t) or "all probabilities are 0, 0.5 or 1: their Brier score does not vary"
-        return Estimate.undefined(why, level)
+    undefined_if(why_not_probabilities(t))
+    above, variance, half = _brier_excess(t)
+    if variance - half <= MIN_VARIANCE:
+        certain = "all probabilities are 0, 0.5 or 1: their Brier score does not vary"
+        raise Undefined(why_undecided(t) or certain)
     value = above / math.sqrt(variance)
     bound = abs(above) / math.sqrt(variance - half) - abs(value) + (1e-9 if half else 0.0)
     p = math.erfc(abs(value) / math.sqrt(2))
     return Estimate(value, level=level, bound=bound, expected=0.0, p=p)
 
 
-def _excess(t: Tally) -> tuple[float, float, float]:
+def _brier_excess(t: Tally) -> tuple[float, float, float]:
     """Sum over rows of (y - p)(1 - 2 p), its variance for calibrated scores, and what of that is open."""
     row = sum(t.squares) / (t.negatives + t.positives)  # what a row weighs: 1 for counts
-    if why_open(t):
+    if why_undecided(t):
         assert t.coarse is not None
         # the sum is exact, because those of p and of p^2 are kept
         brier = sum(side.first for side in moments(t, "brier", None))
@@ -192,9 +196,9 @@ def _excess(t: Tally) -> tuple[float, float, float]:
         # the slope of (1 - 2 p)^2 p (1 - p) is never steeper than 1
         variance = inner(mass * (1 - 2 * p) ** 2, p * (1 - p))
         return above / row, variance, inner(mass, high - low) / 2
-    if len(t.score) > MOST and not t.weighted:
+    if len(t.score) > MAX_CELLS and not t.weighted:
         # of very many counts the sum is exact, the variance that of joined cells
-        c, brier = chances(t), sum(side.first for side in moments(t, "brier", None))
+        c, brier = probability_cells(t), sum(side.first for side in moments(t, "brier", None))
         return brier - float(c.noise.sum()), inner(c.noise, (1 - 2 * c.p) ** 2), 0.0
     above = variance = 0.0
     for b in t.blocks():
@@ -208,7 +212,7 @@ def _excess(t: Tally) -> tuple[float, float, float]:
 
 @measure(group="calibration", better="low", bounds=(0.0, math.inf), title="Hosmer-Lemeshow")
 def hosmer_lemeshow(
-    t: Tally, *, groups: int = 10, rows: Seen = "new", level: float = 0.95, seed: int = 0
+    t: Tally, *, groups: int = 10, rows: RowsOf = "new", level: float = 0.95, seed: int = 0
 ) -> Estimate:
     """How far the shares of positives in groups of like scores are from their mean probabilities.
 
@@ -223,13 +227,11 @@ def hosmer_lemeshow(
     >>> e, round(e.p, 3)
     (0.501, 1.0)
     """
-    one_of("rows", rows, get_args(Seen))
-    z(level)
+    one_of("rows", rows, get_args(RowsOf))
     at_least(2, 10, groups=groups)
-    if why := why_not_probable(t) or why_open(t):
-        return Estimate.undefined(why, level)
-    c = chances(t)
-    g = c.joined(runs(c.weight, groups))
+    undefined_if(why_not_probabilities(t) or why_undecided(t))
+    c = probability_cells(t)
+    g = c.at_most(groups)
     variance = g.squares * g.p * (1 - g.p)
     free = np.minimum(g.p, 1 - g.p) > 1e-12  # nearer to 0 or 1 is certain, up to rounding
     if (np.abs(g.gap[~free]) > 1e-9 * g.weight[~free]).any():
@@ -238,15 +240,15 @@ def hosmer_lemeshow(
     value = float((g.gap[free] ** 2 / variance[free]).sum())
     df = int(free.sum()) - 2 * (rows == "training")
     if df < 1 and rows == "training":
-        return Estimate.undefined("fewer than three groups", level)
+        raise Undefined("fewer than three groups")
     from scipy.special import chdtrc
 
     p, how = float(chdtrc(df, value)) if df else 1.0, "chi-squared"
     size = g.weight**2 / g.squares
     if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
-        drawn = drawn_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
+        drawn = consistency_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
-        p = share_beyond(null, value * (1 - 1e-9) - 1e-15)
+        p = resampling_p(null, value * (1 - 1e-9) - 1e-15)
         how = f"{len(null):,} draws of labels"
     return Estimate(value, level=level, method=how, expected=float(df), p=p)
 
@@ -268,117 +270,119 @@ def ce_variational(t: Tally, *, folds: int = 5, level: float = 0.95, seed: int =
     0.090 [0.000, 0.479]
     """
     check(folds=folds)
-    if why := lacking(t, level):
-        return Estimate.undefined(why, level)
-    fine, few = kept(t, ("folds", folds, seed), lambda: _parts(t, int(folds), seed))
+    undefined_if(why_not_probabilities(t))
+    fine, few = cached(t, ("folds", folds, seed), lambda: _dealt_cells(t, int(folds), seed))
     value = float(fine.error((fine.cells.gap / fine.cells.total)[None])[0])
-    noise = kept(few, ("noise", seed), lambda: Noise(few.cells, FEWER, seed, whole=few.direction()))
-    found = inverted(noise, few.error, level, size=few.size, value=value)
+    noise = cached(
+        few, ("noise", seed), lambda: Noise(few.cells, FEWER, seed, direction=few.direction())
+    )
+    found = invert_test(noise, few.error, level, size=few.size, value=value)
     # a direction that other rows do not show hides an error that the plain size of the gaps has
-    most = inverted(noise, few.size, level).high
+    most = invert_test(noise, few.size, level).high
     found = found._replace(high=max(found.high, most))
-    how = f"{METHOD}, on coarse cells" if displacement(t) else METHOD
-    return calibrated(found, level, bounds=(-1.0, 1.0), how=how)
+    return found.estimate(level, bounds=(-1.0, 1.0), method=method_on_cells(t))
 
 
-class Parts:
+class FoldCells:
     """Cells of all folds, fold by fold, each within a group of cells, and what their gaps show."""
 
-    def __init__(self, cells: Chances, fold: Ints, group: Ints) -> None:
+    def __init__(self, cells: ProbabilityCells, fold: Ints, group: Ints) -> None:
         self.cells = cells
-        self._start = first_of_runs(fold)
-        self._fold = np.searchsorted(fold[self._start], fold)
-        self._part = first_of_runs(fold, group)  # the groups of each fold
-        self._of = np.repeat(np.arange(len(self._part)), np.diff(self._part, append=len(fold)))
-        self._group = group[self._part]
-        self._order = np.argsort(self._group, kind="stable")
-        self._runs = first_of_runs(self._group[self._order])
-        self._place = np.searchsorted(self._group[self._order][self._runs], self._group)
+        self._folds = first_of_runs(fold)
+        self._fold = np.searchsorted(fold[self._folds], fold)
+        self._parts = first_of_runs(fold, group)  # the groups of each fold
+        self._part = np.repeat(np.arange(len(self._parts)), np.diff(self._parts, append=len(fold)))
+        part_group = group[self._parts]
+        self._order = np.argsort(part_group, kind="stable")
+        self._groups = first_of_runs(part_group[self._order])
+        self._group = np.searchsorted(part_group[self._order][self._groups], part_group)
         # every fold with one cell of every group, as replicates mostly have
-        whole = len(fold) == len(self._part) == len(self._start) * len(self._runs)
-        self._grid = (len(self._start), len(self._runs)) if whole else None
+        full = len(fold) == len(self._parts) == len(self._folds) * len(self._groups)
+        self._grid = (len(self._folds), len(self._groups)) if full else None
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
         self._logit = logit(p)
         v = cells.weight * p * (1 - p) / cells.total
-        self._known = [add_runs(v * self._logit**k, self._start) for k in (0, 1, 2)]
+        known = [add_runs(v * self._logit**k, self._folds) for k in (0, 1, 2)]
+        self._known = [k.sum(-1, keepdims=True) - k for k in known]
+        i0, i1, i2 = self._known
+        # what rounding leaves of nothing is no direction
+        self._none = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(self._logit))
         # of the others in the group: the variance of their gap, and no less than that of a row
         used = cells.weight > 0
         row = (cells.squares[used] / cells.weight[used]).max(initial=0.0)
-        noise = self._others(add_runs(np.maximum(cells.noise, 0.0), self._part))
+        noise = self._of_other_folds(add_runs(np.maximum(cells.noise, 0.0), self._parts))
         self._least = _CLEAR / cells.total * np.sqrt(np.maximum(noise, 0.0) + row**2)
 
     def error(self, gaps: Floats) -> Floats:
         """The gaps, each in the direction that the other folds have shown."""
-        seen = self._others(self._parts(gaps))
-        clear = np.abs(seen) > self._least
+        elsewhere = self._of_other_folds(self._of_parts(gaps))
+        clear = np.abs(elsewhere) > self._least
         if self._grid is None:
-            seen, clear = seen[..., self._of], clear[..., self._of]
-        return np.asarray((gaps * np.sign(np.where(clear, seen, self._trend(gaps)))).sum(-1))
+            elsewhere, clear = elsewhere[..., self._part], clear[..., self._part]
+        return np.asarray((gaps * np.sign(np.where(clear, elsewhere, self._trend(gaps)))).sum(-1))
 
     def size(self, gaps: Floats) -> Floats:
         """The size of the gaps of the groups: the error if there were no chance."""
-        return np.asarray(np.abs(self._groups(self._parts(gaps))).sum(-1))
+        return np.asarray(np.abs(self._of_groups(self._of_parts(gaps))).sum(-1))
 
     def direction(self) -> Direction:
-        """Where the rates of the groups move, alike in all folds."""
+        """Where the rates of the groups move, in the same way in all folds."""
         c = self.cells
-        joined = c.joined(self._part)
+        joined = c.joined(self._parts)
         columns = (joined.weight, joined.squares, joined.pos, joined.sum, joined.noise)
-        w, w2, pos, total, noise = (add_runs(x[self._order], self._runs) for x in columns)
-        low = joined.low[self._order][self._runs]
-        way = Direction.of(Chances(low, w, w2, pos, total, noise, c.weighted))
-        share = c.weight / w[self._place][self._of]
-        toward, back = (x[self._place][self._of] * share for x in (way.toward, way.back))
+        w, w2, pos, total, noise = (add_runs(x[self._order], self._groups) for x in columns)
+        low = joined.low[self._order][self._groups]
+        way = Direction.of(ProbabilityCells(low, w, w2, pos, total, noise, c.weighted))
+        share = c.weight / w[self._group][self._part]
+        toward, back = (x[self._group][self._part] * share for x in (way.toward, way.back))
         return way._replace(toward=toward, back=back)
 
-    def _others(self, each: Floats) -> Floats:
+    def _of_other_folds(self, each: Floats) -> Floats:
         """What a group has in all other folds, of what it has in each."""
-        total = self._groups(each)
+        total = self._of_groups(each)
         if self._grid is None:
-            return np.asarray(total[..., self._place] - each)
+            return np.asarray(total[..., self._group] - each)
         others = total[..., None, :] - each.reshape(*each.shape[:-1], *self._grid)
         return others.reshape(each.shape)
 
-    def _parts(self, gaps: Floats) -> Floats:
+    def _of_parts(self, gaps: Floats) -> Floats:
         """What each fold has in each group."""
-        return gaps if self._grid else add_runs(gaps, self._part)
+        return gaps if self._grid else add_runs(gaps, self._parts)
 
-    def _groups(self, each: Floats) -> Floats:
+    def _of_groups(self, each: Floats) -> Floats:
         """What all folds together have in each group, of what each has."""
         if self._grid is None:
-            return np.asarray(add_runs(each[..., self._order], self._runs))
+            return np.asarray(add_runs(each[..., self._order], self._groups))
         return np.asarray(each.reshape(*each.shape[:-1], *self._grid).sum(-2))
 
     def _trend(self, gaps: Floats) -> Floats:
-        """The way of the logistic correction of each cell, fitted on the other folds."""
+        """The direction of the logistic correction of each cell, fitted on the other folds."""
         z = self._logit
-        sums = (self._folds(g) for g in (gaps, gaps * z))
+        sums = (self._of_folds(g) for g in (gaps, gaps * z))
         first, second = (s.sum(-1, keepdims=True) - s for s in sums)
-        i0, i1, i2 = (k.sum(-1, keepdims=True) - k for k in self._known)
+        i0, i1, i2 = self._known
         known = i0 * i2 - i1 * i1 > 1e-9 * i0 * i2
         shift = np.where(known, i2 * first - i1 * second, first)
         slope = np.where(known, i0 * second - i1 * first, 0.0)
         toward = slope[..., self._fold]
         toward *= z
         toward += shift[..., self._fold]
-        # what rounding leaves of nothing is no direction
-        least = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(z))
-        toward[np.abs(toward) <= least] = 0.0
+        toward[np.abs(toward) <= self._none] = 0.0
         return toward
 
-    def _folds(self, gaps: Floats) -> Floats:
+    def _of_folds(self, gaps: Floats) -> Floats:
         """The sum of each fold."""
         if self._grid is None:
-            return np.asarray(add_runs(gaps, self._start))
+            return np.asarray(add_runs(gaps, self._folds))
         return np.asarray(gaps.reshape(*gaps.shape[:-1], *self._grid).sum(-1))
 
 
-def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
+def _dealt_cells(t: Tally, folds: int, seed: int) -> tuple[FoldCells, FoldCells]:
     """All cells dealt to folds, for the value, and a few of equal mass, for replicates."""
-    c = chances(t)
-    if len(c) > _MOST:
-        c = c.joined(equal_mass(c, _MOST))
-    share, pos = dealt_cells(c, folds, seed)
+    c = probability_cells(t)
+    if len(c) > _MAX_CELLS:
+        c = c.joined(equal_mass(c, _MAX_CELLS))
+    share, pos = deal_cells(c, folds, seed)
     start = equal_mass(c, _CELLS)
     fold, cell = np.nonzero(share * c.weight > 0)
     group = (np.searchsorted(start, np.arange(len(c)), side="right") - 1)[cell]
@@ -386,6 +390,6 @@ def _parts(t: Tally, folds: int, seed: int) -> tuple[Parts, Parts]:
         (share * x)[fold, cell] for x in (c.weight, c.squares, c.sum, c.noise)
     )
     columns = c.low[cell], weight, squares, pos[fold, cell], total, noise
-    fine = Chances(*columns, c.weighted)
+    fine = ProbabilityCells(*columns, c.weighted)
     first = first_of_runs(fold, group)
-    return Parts(fine, fold, group), Parts(fine.joined(first), fold[first], group[first])
+    return FoldCells(fine, fold, group), FoldCells(fine.joined(first), fold[first], group[first])

@@ -9,23 +9,22 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
+from scorewise.computing import inner
 from scorewise.errors import BadInput, Option
-from scorewise.estimate import Estimate
+from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import class_resampling as drawing
 from scorewise.inference.class_resampling import (
     ClassSample,
-    few_surprises,
     pairs_of_rows,
     why_no_rows,
+    why_unreliable,
 )
-from scorewise.inference.inversion import Noise, inverted
-from scorewise.inference.resampling import share_beyond
-from scorewise.inference.scales import limits, pooled_spread, z
+from scorewise.inference.inversion import METHOD, Noise, invert_test
+from scorewise.inference.resampling import resampling_p
+from scorewise.inference.scales import limits, pooled_variance
 from scorewise.inference.shares import largest_gap
 from scorewise.measures.calibration_bins import (
-    METHOD,
-    Error,
-    calibrated,
+    BinnedError,
     ce_l2_debiased,
     ece,
     ece_sweep,
@@ -33,17 +32,22 @@ from scorewise.measures.calibration_bins import (
 )
 from scorewise.measures.calibration_smooth import smece
 from scorewise.registry import measure
+from scorewise.statistics.probabilities import (
+    Binning,
+    Convention,
+    ProbabilityCells,
+    binned,
+    check_bins,
+)
 from scorewise.tallies import ClassTally
 from scorewise.tallies.losses import CLIP
-from scorewise.tallies.probabilities import Binning, Chances, Convention, binned, check_bins
-from scorewise.tallies.sorting import add_runs, inner
+from scorewise.tallies.runs import add_runs
 
-_MOST = 1 << 23  # gaps that are drawn at a step
+_MAX_GAPS = 1 << 23  # gaps that are drawn at a step
 _GRID = np.geomspace(1 / 32, 32, 61)  # inverse temperatures
 _NARROW = 0.05  # a narrower kernel, of scores nearly all certain, sees no two rows as alike
 Smoothed = Literal["labels", "gaps"]
 Distance = Literal["total variation", "euclidean"]
-ALONE = "one row has no others to be compared with"
 
 
 @measure(group="calibration", better="low", title="Class-wise ECE", of="several classes")
@@ -66,15 +70,13 @@ def classwise_ece(
     """
     check_bins(bins, binning, convention)
     check(norm=norm)
-    z(level)
-    if why := why_no_rows(t):
-        return Estimate.undefined(why, level)
+    undefined_if(why_no_rows(t))
     parts = [binned(t.one(c), bins, binning, convention) for c in t.classes]
     columns = zip(*(c.columns for c in parts), strict=True)
     low, w, w2, pos, total, noise = (np.concatenate(each) for each in columns)
-    cells = Chances(low, w, w2, pos, total, noise, parts[0].weighted)
-    size, s = Error(cells, norm).whole(), drawing.enough_rows(t)
-    many = drawing.class_replicates(s, len(cells), _MOST)
+    cells = ProbabilityCells(low, w, w2, pos, total, noise, parts[0].weighted)
+    size, s = BinnedError(cells, norm).of_gaps, drawing.enough_rows(t)
+    many = drawing.class_replicates(s, len(cells), _MAX_GAPS)
     if not many:
         how = f"none: {len(cells):,} bins are too many to draw labels for"
         return Estimate(float(size((cells.gap / cells.total)[None])[0]), level=level, method=how)
@@ -83,14 +85,14 @@ def classwise_ece(
     at = (np.searchsorted(c.low, s.p[:, k], side="right") - 1 for k, c in enumerate(parts))
     cell = np.stack([first[k] + np.maximum(x, 0) for k, x in enumerate(at)], axis=1)
     rng = np.random.default_rng(seed)
-    drawn = drawing.drawn_class_gaps(s, cell, cells, many, rng)
+    drawn = drawing.consistency_class_gaps(s, cell, cells, many, rng)
     seen = drawing.resampled_class_gaps(s, cell, len(cells), many, rng)
-    found = inverted(Noise(cells, many, seed, drawn=drawn, seen=seen), size, level)
+    found = invert_test(Noise(cells, many, seed, drawn=drawn, seen=seen), size, level)
     how = f"{METHOD}, {many} draws of labels of {len(s):,} rows"
     if math.isinf(norm):
         far = largest_gap(cells, np.zeros(len(cells)), level)
         found, how = found._replace(high=max(found.high, far)), f"{how}, exact in each bin"
-    return calibrated(found, level, how=how)
+    return found.estimate(level, method=how)
 
 
 # those of two classes, of the confidence against whether it was right
@@ -126,13 +128,12 @@ for _binary, _title, _meaning in (
     )(_binary)
 
 
-def _sampled(t: ClassTally, rows: int | None, level: float) -> ClassSample | Estimate:
-    """The rows that are compared in pairs, or why there are none."""
-    z(level)
-    if why := why_no_rows(t):
-        return Estimate.undefined(why, level)
+def _sample(t: ClassTally, rows: int | None) -> ClassSample:
+    """The rows that are compared in pairs."""
+    undefined_if(why_no_rows(t))
     s = ClassSample.of(t, pairs_of_rows(len(t.classes)) if rows is None else rows)
-    return Estimate.undefined(ALONE, level) if s.alone else s
+    undefined_if("one row has no others to be compared with" if s.alone else "")
+    return s
 
 
 @measure(
@@ -162,11 +163,9 @@ def canonical_ce(
     check(norm=norm, bandwidth=bandwidth)
     if norm == math.inf:
         raise BadInput("norm must be finite, such as 2; got inf")
-    s = _sampled(t, rows, level)
-    if isinstance(s, Estimate):
-        return s
+    s = _sample(t, rows)
     kernels = drawing.Kernels(s)
-    h = drawing.likeliest(kernels, s.weight) if bandwidth is None else bandwidth
+    h = drawing.best_bandwidth(kernels, s.weight) if bandwidth is None else bandwidth
     gaps = drawing.KernelGaps(s, kernels, h, seed)
     weight = np.tile(s.weight, len(t.classes))
 
@@ -180,9 +179,9 @@ def canonical_ce(
     def published(gap: Floats) -> Floats:
         return size(gap + gaps.bias.astype(gap.dtype))
 
-    found = inverted(gaps, published if smoothed == "labels" else size, level, size=size)
+    found = invert_test(gaps, published if smoothed == "labels" else size, level, size=size)
     how = f"{METHOD}, bandwidth {h:.2g}, {len(gaps.null)} draws of labels{s.said}"
-    return calibrated(found, level, bounds=(0.0, 2.0), how=how, caution=few_surprises(s))
+    return found.estimate(level, bounds=(0.0, 2.0), method=how, caution=why_unreliable(s))
 
 
 @measure(
@@ -209,34 +208,33 @@ def calibration_gain(
     >>> e, round(e.expected, 3), e.p
     (0.498 [0.456, 0.546], -0.007, 0.001)
     """
-    check(folds=folds, level=level)
-    if why := why_no_rows(t):
-        return Estimate.undefined(why, level)
+    check(folds=folds)
+    undefined_if(why_no_rows(t))
     k = len(t.classes)
     s = ClassSample.of(t, int(np.clip((1 << 17) // k, 512, 4096))).shuffled(seed)
     if len(s) < folds:
-        return Estimate.undefined(f"{len(s)} rows are fewer than the {folds} folds", level)
-    tables = _Tables(s, folds)
+        raise Undefined(f"{len(s)} rows are fewer than the {folds} folds")
+    tables = _TemperatureTables(s, folds)
     saved = tables.saved(s.y)
     value = float((s.weight * saved).sum())
-    many = drawing.replicates(len(s), budget=1 << 19)
+    many = drawing.affordable_replicates(len(s), budget=1 << 19)
     chance = np.random.default_rng(seed).random((many, len(s)))
     null = tables.gains(drawing.drawn_labels(s.p, chance))
     seen = float(tables.gains(s.y[None])[0])  # by the table, as the draws are
-    p = share_beyond(null, seen - 1e-9 * abs(seen) - 1e-12)
-    known = pooled_spread(
+    p = resampling_p(null, seen - 1e-9 * abs(seen) - 1e-12)
+    known = pooled_variance(
         (float((s.weight**2 * (saved - value) ** 2).sum()), 1 / float((s.weight**2).sum()))
     )
     how = f"Student, cross-fitted on {folds} folds, {len(null)} draws of labels{s.said}"
     low = high = value
-    if known.says_something():
+    if known.informative():
         low, high = limits(value, known, level, "identity")
     expected = float(null.mean())
     high += max(0.0, -expected)
     return Estimate(value, low, high, level, how, expected=expected, p=p)
 
 
-class _Tables:
+class _TemperatureTables:
     """The log loss of each fold as a function of the inverse temperature b: A(b) - b c.
 
     A, the sum of log sum exp(b log p), and its slope do not depend on labels, so they are tabulated once;
@@ -340,9 +338,7 @@ def skce(
         raise BadInput(
             Option("width", width), " is not positive; leave it out for the median distance"
         )
-    s = _sampled(t, rows, level)
-    if isinstance(s, Estimate):
-        return s
+    s = _sample(t, rows)
     from scipy.spatial.distance import pdist, squareform
 
     far = pdist(s.p, "cityblock") / 2 if distance == "total variation" else pdist(s.p)
@@ -355,10 +351,10 @@ def skce(
     if 2 < abs(value) < 2 + 1e-9:  # by rounding
         value = math.copysign(2.0, value)
     rng = np.random.default_rng(seed)
-    null = _null(s, share, rng)
+    null = _null_sums(s, share, rng)
     gap = np.abs(s.gap)
     terms = float((gap @ gap.T * share).sum())
-    p = share_beyond(null, value - 1e-6 * terms)  # the rounding of single precision
+    p = resampling_p(null, value - 1e-6 * terms)  # the rounding of single precision
     # the variance from the rows' own means, their sums over weight, and what other rows add by chance
     means = 2 * (each.sum(1) - s.weight * each.sum())
     own, noise = float((means**2).sum()), 4 * float((each**2).sum())
@@ -371,25 +367,25 @@ def skce(
     how = f"{len(null)} draws of labels{s.said}"
     more = {"expected": 0.0, "p": p}
     return Estimate.within(
-        (-2.0, 2.0), value, low, high, level, how, caution=few_surprises(s), **more
+        (-2.0, 2.0), value, low, high, level, how, caution=why_unreliable(s), **more
     )
 
 
-def _null(s: ClassSample, share: Floats, rng: np.random.Generator) -> Floats:
+def _null_sums(s: ClassSample, share: Floats, rng: np.random.Generator) -> Floats:
     """Replicates of the sum over pairs for labels drawn from the rows' probabilities.
 
     Labels are the likeliest but for some changes: the sum is that of the likeliest, twice what changes
     meet there, and what they meet of each other.
     """
     n, k = s.p.shape
-    many = drawing.replicates(max(n * n, 8 * n * k))
+    many = drawing.affordable_replicates(max(n * n, 8 * n * k))
     labels, row = drawing.drawn_labels(s.p, rng.random((many, n))), np.arange(n)
     likeliest = s.p.argmax(1)
     least = -s.p
     least[row, likeliest] += 1
     there = np.einsum("ij,jk->ik", share, least)
     met = (there[row, labels] - there[row, likeliest]).sum(1)
-    drawn = drawing.changes(labels, likeliest, k) @ share.astype(np.float32)
+    drawn = drawing.label_changes(labels, likeliest, k) @ share.astype(np.float32)
     drawn = drawn.reshape(many, k, n)
     other = np.take_along_axis(drawn, labels[:, None], axis=1)[:, 0]
     other -= drawn[:, likeliest, row]

@@ -18,47 +18,49 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate
+from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import tables
-from scorewise.inference.scales import effective_rows
-from scorewise.inference.shares import Share, combine, exact, ratio, share_of_cells, wilson
+from scorewise.inference.scales import effective_sizes
+from scorewise.inference.shares import (
+    Share,
+    clopper_pearson,
+    combined_limits,
+    ratio_limits,
+    share_of_cells,
+    wilson,
+)
 from scorewise.measures.agreement import cohen_kappa
-from scorewise.registry import MEASURES, measure
+from scorewise.registry import measure
+from scorewise.statistics.formulas import DECISIONS, FN, FP, SHARES, TN, TP
+from scorewise.statistics.formulas import f_beta as f_formula
 from scorewise.tallies import ClassTally, Confusion, Ratings
-from scorewise.tallies.formulas import DECISIONS, FN, FP, SHARES, TN, TP
-from scorewise.tallies.formulas import f_beta as f_formula
 
-# the cells in which a measure needs something, under the reason if there is nothing
-NEEDS = {
-    "no rows": (TP, FP, FN, TN),
-    "no positives": (TP, FN),
-    "no negatives": (FP, TN),
-    "nothing is called positive": (TP, FP),
-    "nothing is called negative": (FN, TN),
-    "no positives, and nothing is called positive": (TP, FP, FN),
-}
-# why there is no such share
-NONE = {
-    "accuracy": "no rows",
-    "sensitivity": "no positives",
-    "specificity": "no negatives",
-    "precision": "nothing is called positive",
-    "npv": "nothing is called negative",
-    "jaccard": "no positives, and nothing is called positive",
+# why a share of these cells is undefined where they are empty
+WHY_EMPTY = {
+    (TP, FP, FN, TN): "no rows",
+    (TP, FN): "no positives",
+    (FP, TN): "no negatives",
+    (TP, FP): "nothing is called positive",
+    (FN, TN): "nothing is called negative",
+    (TP, FP, FN): "no positives, and nothing is called positive",
 }
 RATES, VALUES = ("sensitivity", "specificity"), ("precision", "npv")
 SIGNED, POSITIVE = (-1.0, 1.0), (0.0, math.inf)
-FEW = (
-    3  # rows of a class, below which the interval of its share, and of means of few, is unreliable
-)
+MIN_ROWS = 3  # of a class: with fewer, the interval of a mean of few shares is unreliable
 UNKNOWN = "only the confidence is known; scores of each class are needed for this"
 CONSTANT = "labels and decisions are one and the same constant"
 
 
-def lacking(c: Confusion, *needs: str) -> str:
-    """The first reason that holds, or nothing."""
-    table = c.table
-    return next((why for why in ("no rows", *needs) if not table[list(NEEDS[why])].sum()), "")
+def hit_or_miss(hit: tuple[int, ...], miss: tuple[int, ...]) -> tuple[int, ...]:
+    """The cells of a share, as `WHY_EMPTY` has them."""
+    return tuple(sorted((*hit, *miss)))
+
+
+def why_empty(c: Confusion, cells: tuple[int, ...]) -> str:
+    """Why there is no share of some cells (of tp, fp, fn, tn), or nothing."""
+    if not c.table.any():
+        return "no rows"
+    return "" if c.table[list(cells)].any() else WHY_EMPTY[cells]
 
 
 def share(
@@ -73,6 +75,7 @@ def share(
     Of weighted rows it is the wider one: by the weights of hits and of misses, or as if these differed by
     chance alone.
     """
+    undefined_if(why_empty(c, hit_or_miss(hit, miss)))
     a, b = (float(c.table[list(cells)].sum()) for cells in (hit, miss))
     squares = [[float(w2[list(x)].sum()) for x in (hit, miss)] for w2 in (c.squares, c.evened)]
     total = a + b
@@ -80,17 +83,22 @@ def share(
     return interval(a, b, a2, b2, level)
 
 
+def shares(c: Confusion, names: tuple[str, ...], level: float) -> list[Share]:
+    """Some of the shares of `SHARES`, with their Wilson intervals."""
+    return [share(c, *SHARES[name], level) for name in names]
+
+
 def prevalence(c: Confusion) -> float:
     """Share of positives; 0 without rows."""
     return float((c.tp + c.fn) / (c.table.sum() or 1.0))
 
 
-def called(c: Confusion) -> float:
-    """Share of rows that are called positive; 0 without rows."""
+def predicted_positive(c: Confusion) -> float:
+    """Share of rows that are predicted positive; 0 without rows."""
     return float((c.tp + c.fp) / (c.table.sum() or 1.0))
 
 
-def judged(
+def estimate_of_table(
     c: Confusion,
     formula: tables.Formula,
     limits: tuple[float, float],
@@ -105,53 +113,25 @@ def judged(
     All formulas rise with tp and fall with fp, so the doubt is largest at two corners.
     """
     with np.errstate(all="ignore"):
-        tried = c.table, *(tables.corners(c) if any(c.doubt) else ())
-        value, *ends = (float(formula(*(table * c.scale))) for table in tried)
+        corners = tables.extreme_tables(c) if any(c.doubt) else ()
+        value, *ends = (float(formula(*(table * c.scale))) for table in (c.table, *corners))
     if not math.isfinite(value):
-        return Estimate.undefined("the weights are too uneven for floating point", level)
+        raise Undefined("the weights are too uneven for floating point")
     bound = abs(ends[1] - ends[0]) / 2 if ends else 0.0
     if not math.isfinite(bound):
-        return Estimate.undefined("the cells of the coarse tally leave it open", level)
+        raise Undefined("the cells of the coarse tally leave it open")
     value = sum(ends) / 2 if ends else value
     return Estimate.within(bounds, value, *limits, level, method, bound=bound, baseline=baseline)
 
 
-def _judged(
-    c: Confusion, name: str, limits: tuple[float, float], level: float, method: str, baseline: float
-) -> Estimate:
-    bounds = MEASURES[name].bounds
-    return judged(c, DECISIONS[name], limits, level, method, baseline=baseline, bounds=bounds)
-
-
-def _of_share(c: Confusion, name: str, level: float, baseline: float) -> Estimate:
-    """One of the SHARES, with its Wilson interval."""
-    if why := lacking(c, NONE[name]):
-        return Estimate.undefined(why, level)
-    return _judged(c, name, share(c, *SHARES[name], level)[1:], level, "Wilson", baseline)
-
-
-def _two(c: Confusion, names: tuple[str, str], level: float) -> tuple[Share, Share] | str:
-    """Two independent SHARES, or why there are none."""
-    first, second = names
-    return lacking(c, NONE[first], NONE[second]) or (
-        share(c, *SHARES[first], level),
-        share(c, *SHARES[second], level),
-    )
-
-
-def _of_two(
-    c: Confusion, name: str, names: tuple[str, str], level: float, less: float, baseline: float
-) -> Estimate:
-    """The sum of two shares less a number, or their mean where that is 0; Newcombe's interval."""
-    found = _two(c, names, level)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    limits = combine(lambda a, b: a + b - less if less else (a + b) / 2, *found)
-    return _judged(c, name, limits, level, "Newcombe", baseline)
+def _estimate_of_share(c: Confusion, name: str, level: float, baseline: float) -> Estimate:
+    """One of the shares of `SHARES`, with its Wilson interval."""
+    (found,) = shares(c, (name,), level)
+    return estimate_of_table(c, DECISIONS[name], found[1:], level, "Wilson", baseline=baseline)
 
 
 @measure(
-    group="decisions", title="Accuracy", several="Share of rows whose class is predicted correctly."
+    group="decisions", title="Accuracy", classes="Share of rows whose class is predicted correctly."
 )
 def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     """Share of correct predictions.
@@ -166,12 +146,11 @@ def accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     0.750 [0.301, 0.954]
     """
     if isinstance(c, Confusion):
-        return _of_share(c, "accuracy", level, max(prevalence(c), 1 - prevalence(c)))
-    if why := no_rows(c):
-        return Estimate.undefined(why, level)
+        return _estimate_of_share(c, "accuracy", level, max(prevalence(c), 1 - prevalence(c)))
+    undefined_if(why_no_rows(c))
     table, right = c.confusion, np.eye(len(c.classes), dtype=bool)
-    seen = share_of_cells(table.weight, table.weight2, right, ~right, level)
-    return Estimate(*seen, level, "Wilson", baseline=max(shares(c)))
+    found = share_of_cells(table.weight, table.weight2, right, ~right, level)
+    return Estimate(*found, level, "Wilson", baseline=max(frequencies(c)))
 
 
 @measure(group="decisions", title="Sensitivity (recall)")
@@ -183,7 +162,7 @@ def sensitivity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> sensitivity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.625 [0.470, 0.758]
     """
-    return _of_share(c, "sensitivity", level, called(c))
+    return _estimate_of_share(c, "sensitivity", level, predicted_positive(c))
 
 
 @measure(group="decisions", title="Specificity")
@@ -195,7 +174,7 @@ def specificity(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> specificity(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.667 [0.488, 0.808]
     """
-    return _of_share(c, "specificity", level, 1 - called(c))
+    return _estimate_of_share(c, "specificity", level, 1 - predicted_positive(c))
 
 
 @measure(group="decisions", title="Precision (PPV)")
@@ -207,7 +186,7 @@ def precision(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> precision(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.714 [0.549, 0.837]
     """
-    return _of_share(c, "precision", level, prevalence(c))
+    return _estimate_of_share(c, "precision", level, prevalence(c))
 
 
 @measure(group="decisions", title="NPV")
@@ -219,7 +198,7 @@ def npv(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> npv(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.571 [0.409, 0.720]
     """
-    return _of_share(c, "npv", level, 1 - prevalence(c))
+    return _estimate_of_share(c, "npv", level, 1 - prevalence(c))
 
 
 @measure(group="decisions", title="F1")
@@ -248,10 +227,8 @@ def f_beta(c: Confusion, *, beta: float = 2.0, level: float = 0.95) -> Estimate:
     """
     if not 0 < beta < math.inf:
         raise BadInput(f"beta is {beta}; it must be positive, such as 2")
-    if why := lacking(c, NONE["jaccard"]):
-        return Estimate.undefined(why, level)
     b2, p = beta**2, prevalence(c)
-    return judged(
+    return estimate_of_table(
         c,
         lambda tp, fp, fn, tn: f_formula(tp, fp, fn, tn, beta),
         _f_limits(c, b2, level),
@@ -271,18 +248,19 @@ def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
     def f(errors: Any) -> float:  # each times its cost, in true positives
         return float((1 + b2) / (1 + b2 + errors))
 
+    jaccard = np.array(share(c, *SHARES["jaccard"], level))
     with np.errstate(all="ignore"):
-        overlap = np.array(share(c, *SHARES["jaccard"], level))
-        usual, many, few = (1 - overlap) / overlap
-        if not usual:  # there are no errors, of either kind
-            return f(many * max(1.0, b2)), 1.0
-        cost, *limits = (1 - x + b2 * x for x in share(c, (FN,), (FP,), level, exact))
+        odds, most, least = (1 - jaccard) / jaccard
+        if not odds:  # there are no errors, of either kind
+            return f(most * max(1.0, b2)), 1.0
+        misses = np.array(share(c, (FN,), (FP,), level, clopper_pearson))
+        cost, *limits = 1 - misses + b2 * misses
         low, high = np.sort(limits)
         if not c.tp or not cost:
-            return f(many * high), f(few * low)
-        up = np.hypot(np.log(many / usual), np.log(high / cost))
-        down = np.hypot(np.log(usual / few), np.log(cost / low))
-        return f(usual * cost * np.exp(up)), f(usual * cost * np.exp(-down))
+            return f(most * high), f(least * low)
+        up = np.hypot(np.log(most / odds), np.log(high / cost))
+        down = np.hypot(np.log(odds / least), np.log(cost / low))
+        return f(odds * cost * np.exp(up)), f(odds * cost * np.exp(-down))
 
 
 @measure(group="decisions", title="Jaccard")
@@ -294,13 +272,13 @@ def jaccard(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> jaccard(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.500 [0.366, 0.634]
     """
-    return _of_share(c, "jaccard", level, prevalence(c))
+    return _estimate_of_share(c, "jaccard", level, prevalence(c))
 
 
 @measure(
     group="decisions",
     title="Balanced accuracy",
-    several="Mean of the recall of each class: the accuracy if all classes were equally frequent "
+    classes="Mean of the recall of each class: the accuracy if all classes were equally frequent "
     "(macro recall).",
 )
 def balanced_accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
@@ -317,11 +295,11 @@ def balanced_accuracy(c: Confusion | ClassTally, *, level: float = 0.95) -> Esti
     0.833 [0.287, 0.988]
     """
     if isinstance(c, Confusion):
-        return _of_two(c, "balanced_accuracy", RATES, level, 0.0, 0.5)
-    if why := why_one_class(c):
-        return Estimate.undefined(why, level)
-    e, rows = _mean_share(c, 1, level, 1 / occurring(c).sum(), "occur in truth")
-    return replace(e, caution=left_out(c, occurring(c), e) or few_rows(c, rows))
+        limits = combined_limits(lambda a, b: (a + b) / 2, *shares(c, RATES, level))
+        formula = DECISIONS["balanced_accuracy"]
+        return estimate_of_table(c, formula, limits, level, "Newcombe", baseline=0.5)
+    undefined_if(why_one_class(c))
+    return _mean_share(c, 1, level, 1 / occurring(c).sum())
 
 
 @measure(group="decisions", bounds=SIGNED, title="Youden's J")
@@ -333,7 +311,10 @@ def youden(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> youden(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.292 [0.055, 0.485]
     """
-    return _of_two(c, "youden", RATES, level, 1.0, 0.0)
+    limits = combined_limits(lambda a, b: a + b - 1, *shares(c, RATES, level))
+    return estimate_of_table(
+        c, DECISIONS["youden"], limits, level, "Newcombe", baseline=0.0, bounds=SIGNED
+    )
 
 
 @measure(group="decisions", bounds=SIGNED, title="Markedness")
@@ -345,7 +326,10 @@ def markedness(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> markedness(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.286 [0.054, 0.478]
     """
-    return _of_two(c, "markedness", VALUES, level, 1.0, 0.0)
+    limits = combined_limits(lambda a, b: a + b - 1, *shares(c, VALUES, level))
+    return estimate_of_table(
+        c, DECISIONS["markedness"], limits, level, "Newcombe", baseline=0.0, bounds=SIGNED
+    )
 
 
 @measure(group="decisions", title="G-mean")
@@ -357,14 +341,12 @@ def g_mean(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> g_mean(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.645 [0.519, 0.738]
     """
-    found = _two(c, RATES, level)
-    if isinstance(found, str):
-        return Estimate.undefined(found, level)
-    a, b = found
-    limits = combine(lambda p, q: math.sqrt(p * q), a, b)
+    a, b = shares(c, RATES, level)
+    limits = combined_limits(lambda p, q: math.sqrt(p * q), a, b)
     if a.value == b.value == 0:
         limits = (0.0, math.sqrt(a.high * b.high))
-    return _judged(c, "g_mean", limits, level, "MOVER", math.sqrt(called(c) * (1 - called(c))))
+    baseline = math.sqrt(predicted_positive(c) * (1 - predicted_positive(c)))
+    return estimate_of_table(c, DECISIONS["g_mean"], limits, level, "MOVER", baseline=baseline)
 
 
 @measure(group="decisions", bounds=POSITIVE, title="LR+")
@@ -376,11 +358,9 @@ def lr_plus(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> lr_plus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     1.875 [1.120, 3.358]
     """
-    infinite = "" if c.fp else "infinite: no false positives"
-    if why := lacking(c, "no positives", "no negatives", "nothing is called positive") or infinite:
-        return Estimate.undefined(why, level)
-    limits = ratio(share(c, (TP,), (FN,), level), share(c, (FP,), (TN,), level))
-    return _judged(c, "lr_plus", limits, level, "MOVER, log", 1.0)
+    of_positives, of_negatives = share(c, (TP,), (FN,), level), share(c, (FP,), (TN,), level)
+    undefined_if(why_empty(c, (TP, FP)) or ("" if c.fp else "infinite: no false positives"))
+    return _estimate_of_ratio(c, "lr_plus", ratio_limits(of_positives, of_negatives), level)
 
 
 @measure(group="decisions", better="low", bounds=POSITIVE, title="LR-")
@@ -392,11 +372,18 @@ def lr_minus(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> lr_minus(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     0.562 [0.349, 0.896]
     """
-    infinite = "" if c.tn else "infinite: no true negatives"
-    if why := lacking(c, "no positives", "no negatives", "nothing is called negative") or infinite:
-        return Estimate.undefined(why, level)
-    limits = ratio(share(c, (FN,), (TP,), level), share(c, (TN,), (FP,), level))
-    return _judged(c, "lr_minus", limits, level, "MOVER, log", 1.0)
+    of_positives, of_negatives = share(c, (FN,), (TP,), level), share(c, (TN,), (FP,), level)
+    undefined_if(why_empty(c, (FN, TN)) or ("" if c.tn else "infinite: no true negatives"))
+    return _estimate_of_ratio(c, "lr_minus", ratio_limits(of_positives, of_negatives), level)
+
+
+def _estimate_of_ratio(
+    c: Confusion, name: str, limits: tuple[float, float], level: float, method: str = "MOVER, log"
+) -> Estimate:
+    """A ratio that is 1 where predictions say nothing about the label."""
+    return estimate_of_table(
+        c, DECISIONS[name], limits, level, method, baseline=1.0, bounds=POSITIVE
+    )
 
 
 @measure(group="decisions", bounds=SIGNED, title="MCC")
@@ -420,33 +407,43 @@ def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
         named = c.confusion.weight.sum(0) > 0
         one = f"all rows are called {c.classes[int(named.argmax())]}" if named.sum() < 2 else ""
         uneven = why_uneven(c, c.weight) or why_uneven(c, c.confusion.weight.sum(0))
-        if why := why_one_class(c) or one or uneven:
-            return Estimate.undefined(why, level)
+        undefined_if(why_one_class(c) or one or uneven)
         if len(c.classes) > 2:
-            table, used = c.confusion, np.ix_(*2 * [tables.occurring_or_called(c.confusion)])
+            table, used = c.confusion, np.ix_(*2 * [tables.occurring_or_predicted(c.confusion)])
             value, _ = tables.mcc((table.weight[used] * table.scale).astype(float))
             limits = tables.mcc_limits(table, level)
             return Estimate.within(SIGNED, value, *limits, level, "Wilson, delta", baseline=0.0)
         c = c.confusion
-    if why := lacking(c, *(NONE[name] for name in (*RATES, *VALUES))):
-        return Estimate.undefined(why, level)
-    by_table, by_shares = tables.delta(DECISIONS["mcc"], c, level, "atanh"), _by_shares(c, level)
+    undefined_if(_why_empty_margin(c))
+    by_table, by_shares = (
+        tables.delta_limits(DECISIONS["mcc"], c, level, "atanh"),
+        _mcc_limits(c, level),
+    )
     limits = min(by_table[0], by_shares[0]), max(by_table[1], by_shares[1])
-    return _judged(c, "mcc", limits, level, "delta, Fisher z; MOVER", 0.0)
+    return estimate_of_table(
+        c, DECISIONS["mcc"], limits, level, "delta, Fisher z; MOVER", baseline=0.0, bounds=SIGNED
+    )
 
 
-def _by_shares(c: Confusion, level: float) -> tuple[float, float]:
+def _why_empty_margin(c: Confusion) -> str:
+    """Why not all four margins of the table have rows, or nothing."""
+    margins = (TP, FN), (FP, TN), (TP, FP), (FN, TN)
+    return next(filter(None, (why_empty(c, margin) for margin in margins)), "")
+
+
+def _mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
     """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
-    prevalent = share(c, (TP, FN), (FP, TN), level)
-    ends = np.array([prevalent, *(share(c, *SHARES[name], level) for name in RATES)])
-    tried = np.tile(ends[:, 0], (3, 2, 1))
-    tried[range(3), :, range(3)] = ends[:, 1:]
-    p, hit, right = np.vstack((ends[:, 0], tried.reshape(6, 3))).T
+    ends = np.array([share(c, (TP, FN), (FP, TN), level), *shares(c, RATES, level)])
+    moved = np.tile(ends[:, 0], (3, 2, 1))
+    moved[range(3), :, range(3)] = ends[:, 1:]
+    p, hit, right = np.vstack((ends[:, 0], moved.reshape(6, 3))).T
     with np.errstate(all="ignore"):
-        found = DECISIONS["mcc"](p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right)
-    moved = np.where(np.isfinite(found[1:]), found[1:] - found[0], 0.0).reshape(3, 2)
-    down, up = moved.min(1).clip(max=0.0), moved.max(1).clip(min=0.0)
-    return float(found[0] - math.hypot(*down)), float(found[0] + math.hypot(*up))
+        value, *tried = DECISIONS["mcc"](
+            p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right
+        )
+    change = np.where(np.isfinite(tried), tried - value, 0.0).reshape(3, 2)
+    down, up = change.min(1).clip(max=0.0), change.max(1).clip(min=0.0)
+    return float(value - math.hypot(*down)), float(value + math.hypot(*up))
 
 
 @measure(group="decisions", bounds=SIGNED, title="Cohen's kappa")
@@ -462,17 +459,18 @@ def kappa(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
     0.636
     """
     table = c.confusion if isinstance(c, ClassTally) else c
-    one = CONSTANT if tables.occurring_or_called(table).sum() < 2 else ""
-    if why := ("" if table.weight.any() else "no rows") or one:
-        return Estimate.undefined(why, level)
-    if isinstance(c, ClassTally) and (why := why_uneven(c, c.weight + table.weight.sum(0))):
-        return Estimate.undefined(why, level)
+    undefined_if("" if table.weight.any() else "no rows")
+    undefined_if(CONSTANT if tables.occurring_or_predicted(table).sum() < 2 else "")
+    if isinstance(c, ClassTally):
+        undefined_if(why_uneven(c, c.weight + table.weight.sum(0)))
     e = cohen_kappa(Ratings.of_confusion(table), level=level)
     e = replace(e, why=e.why.replace("item", "row"), baseline=0.0, p=None)
     if isinstance(c, ClassTally) or not e.defined:
         return e
-    made = _judged(c, "kappa", (e.low, e.high), level, e.method, 0.0)
-    return replace(made, caution=e.caution) if made.defined else made
+    of_table = estimate_of_table(
+        c, DECISIONS["kappa"], (e.low, e.high), level, e.method, baseline=0.0, bounds=SIGNED
+    )
+    return replace(of_table, caution=e.caution)
 
 
 @measure(group="decisions", bounds=POSITIVE, title="Odds ratio (DOR)")
@@ -485,10 +483,9 @@ def dor(c: Confusion, *, level: float = 0.95) -> Estimate:
     3.333 [1.235, 8.997]
     """
     infinite = "" if c.fp and c.fn else "infinite: no false positives or no false negatives"
-    if why := lacking(c, *(NONE[name] for name in (*RATES, *VALUES))) or infinite:
-        return Estimate.undefined(why, level)
-    limits = tables.delta(DECISIONS["dor"], c, level, "log")
-    return _judged(c, "dor", limits, level, "Woolf, log", 1.0)
+    undefined_if(_why_empty_margin(c) or infinite)
+    limits = tables.delta_limits(DECISIONS["dor"], c, level, "log")
+    return _estimate_of_ratio(c, "dor", limits, level, "Woolf, log")
 
 
 @measure(group="decisions", bounds=POSITIVE, title="Lift")
@@ -500,19 +497,19 @@ def lift(c: Confusion, *, level: float = 0.95) -> Estimate:
     >>> lift(Confusion.counts(tp=25, fp=10, fn=15, tn=20))
     1.250 [1.051, 1.487]
     """
-    if why := lacking(c, "no positives", "nothing is called positive"):
-        return Estimate.undefined(why, level)
+    undefined_if(why_empty(c, (TP, FN)))
+    precise = share(c, (TP,), (FP,), level)
     if c.tp:
-        limits = tables.delta(DECISIONS["lift"], c, level, "log")
+        limits = tables.delta_limits(DECISIONS["lift"], c, level, "log")
     else:
-        limits = (0.0, share(c, (TP,), (FP,), level).high / prevalence(c))
-    return _judged(c, "lift", limits, level, "delta, log", 1.0)
+        limits = (0.0, precise.high / prevalence(c))
+    return _estimate_of_ratio(c, "lift", limits, level, "delta, log")
 
 
 # Means over several classes: what all of them need, and the measures.
 
 
-def no_rows(t: ClassTally) -> str:
+def why_no_rows(t: ClassTally) -> str:
     """That there are no rows, or nothing."""
     return "" if t.confusion.weight.any() else "no rows"
 
@@ -522,11 +519,11 @@ def occurring(t: ClassTally) -> Bools:
     return np.asarray(t.weight > 0)
 
 
-def shares(t: ClassTally) -> list[float]:
+def frequencies(t: ClassTally) -> list[float]:
     """How frequent each class is."""
     weight = t.weight.astype(float)
-    frequent: list[float] = (weight / weight.sum()).tolist()
-    return frequent
+    found: list[float] = (weight / weight.sum()).tolist()
+    return found
 
 
 def why_one_class(t: ClassTally) -> str:
@@ -534,7 +531,7 @@ def why_one_class(t: ClassTally) -> str:
     there = occurring(t)
     if there.sum() == 1:
         return f"all rows are of one class, {t.classes[int(there.argmax())]}"
-    return no_rows(t) or why_uneven(t, t.weight)
+    return why_no_rows(t) or why_uneven(t, t.weight)
 
 
 def why_uneven(t: ClassTally, weight: Any) -> str:
@@ -547,7 +544,7 @@ def why_uneven(t: ClassTally, weight: Any) -> str:
 
 
 def left_out(t: ClassTally, used: Any, seen: Estimate | Share, none: str = "no row of") -> str:
-    """Why a mean over the classes used may not be that over all: some are left out, and could move it.
+    """Why a mean over the classes used may differ from that over all: some are left out.
 
     Nothing is said where the interval holds whatever the values of those left out are.
     """
@@ -561,35 +558,36 @@ def left_out(t: ClassTally, used: Any, seen: Estimate | Share, none: str = "no r
 
 
 def few_rows(t: ClassTally, rows: Floats, which: str = "of class") -> str:
-    """The caution that a class of one or two rows decides how uncertain a mean over classes is."""
+    """The caution that one class of one or two rows decides how uncertain a mean over classes is."""
     inverse = np.divide(1.0, rows, out=np.zeros(len(rows)), where=rows > 0)
     at = int(inverse.argmax())
     # rounding: equal weights may sum to slightly less than their count
-    if rows[at] > FEW - 1e-9 or inverse[at] < 0.45 * inverse.sum():
+    if rows[at] > MIN_ROWS - 1e-9 or inverse[at] < 0.45 * inverse.sum():
         return ""
     return f"{rows[at]:.3g} row{'s' * bool(rows[at] > 1)} {which} {t.classes[at]!r}"
 
 
-def counted(t: ClassTally, used: Any, which: str) -> str:
+def class_count(t: ClassTally, used: Any, which: str) -> str:
     """How many classes there are in a mean, and which.
 
-    >>> counted(ClassTally.of([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]]), np.array([1, 1, 0]), "occur")
+    >>> class_count(ClassTally.of([0, 1], [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]]), np.array([1, 1, 0]), "occur")
     'the 2 of 3 classes that occur'
     """
     many, of = int(np.count_nonzero(used)), len(t.classes)
     return f"{of} classes" if many == of else f"the {many} of {of} classes that {which}"
 
 
-def _mean_share(
-    t: ClassTally, axis: int, level: float, baseline: float, exists: str
-) -> tuple[Estimate, Floats]:
-    """The mean over classes of the share of right rows along an axis of the table; rows of each class."""
+def _mean_share(t: ClassTally, axis: int, level: float, baseline: float) -> Estimate:
+    """Mean over classes of the share of right rows, of those called so (axis 0) or of the class (1)."""
+    exists = ("are called", "occur in truth")[axis]
+    none, which = (("no prediction of", "predicted as"), ("no row of", "of class"))[axis]
     w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
     total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
-    used, rows = total > 0, effective_rows(total, squares)
+    used, rows = total > 0, effective_sizes(total, squares)
     seen = tables.mean_share(hit[used] / total[used], rows[used], level)
-    method = f"score, mean of {counted(t, used, exists)}"
-    return Estimate(*seen, level, method, baseline=baseline), rows
+    method = f"score, mean of {class_count(t, used, exists)}"
+    caution = left_out(t, used, seen, none) or few_rows(t, rows, which)
+    return Estimate(*seen, level, method, baseline=baseline, caution=caution)
 
 
 @measure(group="decisions", title="Macro precision", of="several classes")
@@ -604,11 +602,8 @@ def macro_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> macro_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.833 [0.287, 0.988]
     """
-    if why := no_rows(t):
-        return Estimate.undefined(why, level)
-    e, rows = _mean_share(t, 0, level, max(shares(t)), "are called")
-    caution = left_out(t, rows > 0, e, "no prediction of") or few_rows(t, rows, "predicted as")
-    return replace(e, caution=caution)
+    undefined_if(why_no_rows(t))
+    return _mean_share(t, 0, level, max(frequencies(t)))
 
 
 @measure(group="decisions", title="Macro F1", of="several classes")
@@ -623,12 +618,11 @@ def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> macro_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.778 [0.297, 0.967]
     """
-    if why := no_rows(t):
-        return Estimate.undefined(why, level)
-    most, used = max(shares(t)), tables.occurring_or_called(t.confusion)
+    undefined_if(why_no_rows(t))
+    most, used = max(frequencies(t)), tables.occurring_or_predicted(t.confusion)
     seen = tables.mean_f1(t.confusion, level)
-    method = f"score, mean of {counted(t, used, 'occur or are called')}"
-    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_rows(t.weight, t.weight2))
+    method = f"score, mean of {class_count(t, used, 'occur or are called')}"
+    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_sizes(t.weight, t.weight2))
     baseline = 2 * most / (1 + most) / int(occurring(t).sum())
     return Estimate(*seen, level, method, baseline=baseline, caution=caution)
 
@@ -644,9 +638,8 @@ def weighted_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> weighted_f1(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.750 [0.323, 0.950]
     """
-    if why := no_rows(t):
-        return Estimate.undefined(why, level)
-    most, seen = max(shares(t)), tables.delta_share(tables.weighted_f1, t.confusion, level)
+    undefined_if(why_no_rows(t))
+    most, seen = max(frequencies(t)), tables.delta_share(tables.weighted_f1, t.confusion, level)
     return Estimate(*seen, level, "delta, Wilson", baseline=2 * most / (1 + most) * most)
 
 

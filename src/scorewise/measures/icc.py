@@ -19,18 +19,19 @@ import numpy as np
 from scorewise.arrays import Bools, Floats
 from scorewise.checks import one_of
 from scorewise.columns.rating_codes import Codes
-from scorewise.estimate import Estimate
-from scorewise.inference.agreement_limits import Interval
-from scorewise.inference.scales import one_row, z
+from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.inference.agreement_intervals import Interval
+from scorewise.inference.scales import single_row
 from scorewise.registry import measure
-from scorewise.tallies import Ratings
+from scorewise.tallies.ratings import UNNAMED, Ratings
 
-LEAST = 8  # items whose means show how heavy the tails are
-SHOWN = 50  # items whose means may show that they are not skewed
-SURE = 100  # items whose means show that they are skewed, if they are
-MANY = 40  # times the kurtosis of the means: items that show it well
-NOMINAL = "the scale is nominal; the scale interval gives them"
-LOW = "items differ no more than by chance, so that the variances add up to nothing"
+# items whose means show
+TAILS = 8  # how heavy the tails are
+NOT_SKEWED = 50  # that they may not be skewed
+SKEWED = 100  # that they are skewed, if they are
+LARGE = 40  # slight skewness well: so many times the kurtosis of the means
+ALL_SAME = "all ratings are the same"
+NO_VARIANCE = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
 ROUNDING = 1e-24  # of a variance, in that of the rest: less is none
 Limits = tuple[float, float]
@@ -41,9 +42,9 @@ class Squares(NamedTuple):
     """Mean squares between items, between raters, and of the rest, with its degrees of freedom.
 
     One-way, there are none of raters, and the rest is all within items. `items` is their effective number,
-    `many` the ratings of each, `left_out` the items that not all raters rated. The ends of an interval lie
-    `further` away than those of normal ratings, at least 1 times; `caution` says why not even that can be
-    relied on.
+    `ratings` how many each has, `left_out` the items that not all raters rated. The ends of an interval
+    lie `further` away than those of normal ratings, at least 1 times; `caution` says why not even that can
+    be relied on.
     """
 
     between: float
@@ -51,33 +52,29 @@ class Squares(NamedTuple):
     rest: float
     df: float
     items: float
-    many: float
+    ratings: float
     left_out: float
     further: float
     caution: str
 
 
-def one_way(r: Ratings) -> Squares | str:
-    """The mean squares when it does not matter who rated what, or why there are none.
+def one_way(r: Ratings) -> Squares:
+    """The mean squares when it does not matter who rated what.
 
     The ratings of an item may be of any number: n0 = (N - sum k_i^2 / N) / (n - 1).
     """
-    if not len(r) or r.scale == "nominal":
-        return NOMINAL if len(r) else "no items"
-    said, rated = r.counted, r.rated
-    weight, values = _numbers(r, np.ones(len(r), np.bool_), said.code)
+    undefined_if(_why_no_numbers(r))
+    counted, rated = r.counted, r.rated
+    weight, values = _numbers(r, np.ones(len(r), np.bool_), counted.code)
     items, ratings = float(weight.sum()), float((weight * rated).sum())
-    if one_row(items):
-        return "one item"
-    if ratings - items < 1e-9:
-        return "no item has two ratings"
-    mean = said.total(said.times * values) / rated
+    undefined_if("one item" if single_row(items) else "")
+    undefined_if("no item has two ratings" if ratings - items < 1e-9 else "")
+    mean = counted.total(counted.times * values) / rated
     grand = float((weight * rated * mean).sum()) / ratings
     between = float((weight * rated * _real((mean - grand) ** 2)).sum())
-    rest = _real(said.total(said.times * (values - mean[said.at]) ** 2))
+    rest = _real(counted.total(counted.times * (values - mean[counted.at]) ** 2))
     within = float((weight * rest).sum())
-    if not between + within:
-        return "all ratings are the same"
+    undefined_if("" if between + within else ALL_SAME)
     df = ratings - items
     usual = (ratings - float((weight * rated**2).sum()) / ratings) / (items - 1)
     # very uneven weights could leave less than one rating of an item
@@ -87,34 +84,39 @@ def one_way(r: Ratings) -> Squares | str:
     )  # fmt: skip
 
 
-def two_way(r: Ratings) -> Squares | str:
-    """The mean squares over the items that all rated, or why there are none."""
-    if not len(r) or r.scale == "nominal":
-        return NOMINAL if len(r) else "no items"
+def _why_no_numbers(r: Ratings) -> str:
+    """Why there are no numbers to compare, or nothing."""
+    if not len(r):
+        return "no items"
+    return "the scale is nominal; the scale interval gives them" if r.scale == "nominal" else ""
+
+
+def two_way(r: Ratings) -> Squares:
+    """The mean squares over the items that all rated."""
+    undefined_if(_why_no_numbers(r))
     if r.raters is None:
-        return "it is not known which rater gave which rating"
-    many = len(r.raters)
-    whole = r.rated == many
-    if many < 2 or not whole.any():
-        return "no item is rated by all raters" if many > 1 else "one rater"
-    left_out = float(r.weight[~whole].sum() / r.weight.sum()) * r.effective
-    codes = r.listed.code[whole[r.listed.item]].reshape(-1, many)
-    weight, values = _numbers(r, whole, codes)
+        raise Undefined(UNNAMED)
+    k = len(r.raters)
+    complete = r.rated == k
+    undefined_if("one rater" if k < 2 else "")
+    undefined_if("" if complete.any() else "no item is rated by all raters")
+    left_out = float(r.weight[~complete].sum() / r.weight.sum()) * r.effective
+    codes = r.listed.code[complete[r.listed.item]].reshape(-1, k)
+    weight, values = _numbers(r, complete, codes)
     items = float(weight.sum())
-    if one_row(items):
-        return "one item" if not left_out else "only one item is rated by all raters"
+    if single_row(items):
+        raise Undefined("only one item is rated by all raters" if left_out else "one item")
     mean = values.mean(1)
     column = (weight[:, None] * values).sum(0) / items
     grand = float(column.mean())
-    between = many * float((weight * _real((mean - grand) ** 2)).sum())
+    between = k * float((weight * _real((mean - grand) ** 2)).sum())
     raters = items * float(((column - grand) ** 2).sum())
     rest = _real(((values - mean[:, None] - column + grand) ** 2).sum(1))
     error = float((weight * rest).sum())
-    if not between + error and raters <= 1e-26:
-        return "all ratings are the same"
-    df = (items - 1) * (many - 1)
+    undefined_if("" if between + error or raters > 1e-26 else ALL_SAME)
+    df = (items - 1) * (k - 1)
     return Squares(
-        between / (items - 1), raters / (many - 1), error / df, df, items, many, left_out,
+        between / (items - 1), raters / (k - 1), error / df, df, items, k, left_out,
         *_tails(weight, mean, rest, df),
     )  # fmt: skip
 
@@ -137,27 +139,27 @@ def _tails(weight: Floats, mean: Floats, rest: Floats, df: float) -> tuple[float
     """
     n = float(weight.sum())
     n = round(n) if abs(n - round(n)) < 1e-9 * n else n  # bounds are not left to rounding
-    few = f"{round(n)} items are too few to show whether they are skewed" if n < SURE else ""
+    few = f"{round(n)} items are too few to show whether they are skewed" if n < SKEWED else ""
     off = mean - (weight * mean).sum() / n
-    spread = float((weight * off * off).sum()) / n
-    if n < LEAST or spread < 1e-26:
-        return 1.0, few if n < SHOWN else ""
+    variance = float((weight * off * off).sum()) / n
+    if n < TAILS or variance < 1e-26:
+        return 1.0, few if n < NOT_SKEWED else ""
     # without so large a share of the items at each end
     share, order = 0.5 / math.sqrt(n - 4), np.argsort(mean, kind="stable")
     ends = np.clip(weight[order].cumsum() / weight.sum(), share, 1 - share)
     kept = np.diff(ends, prepend=share)
     about = mean - float((kept * mean[order]).sum() / kept.sum())
-    kurtosis = float((weight * about**4).sum()) / n / spread**2
+    kurtosis = float((weight * about**4).sum()) / n / variance**2
     within = float((weight * rest).sum()) / n
     usual = 2 / df
     more = float((weight * (rest - within) ** 2).sum()) / n**2 / within**2 if within > 1e-26 else 0
     seen = max(kurtosis - (n - 3) / n, 0.0) / (n - 1) + max(more, usual)
     further = math.sqrt(max(seen / (2 / (n - 1) + usual), 1.0))
-    skewness = float((weight * off**3).sum()) / n / spread**1.5
-    slight = abs(skewness) < 0.5 or (n > MANY * kurtosis and abs(skewness) < 2)
+    skewness = float((weight * off**3).sum()) / n / variance**1.5
+    slight = abs(skewness) < 0.5 or (n > LARGE * kurtosis and abs(skewness) < 2)
     even = abs(_l_skewness(weight[order], off[order])) < min(0.04 + n / 2000, 0.1)
     skewed = f"the means of {round(n)} items are skewed (skewness {skewness:.1f})"
-    if n >= SHOWN and slight and even:
+    if n >= NOT_SKEWED and slight and even:
         return further, ""
     return further, few if few and abs(skewness) < 1 else skewed
 
@@ -197,7 +199,7 @@ def icc_1_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.166 [-0.133, 0.723] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _by_ratio(one_way(r), interval, level, _single)
+    return _by_ratio(r, one_way, interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(1,k)")
@@ -209,7 +211,7 @@ def icc_1_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_1_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.950 [0.501, 0.997] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _by_ratio(one_way(r), interval, level, _mean)
+    return _by_ratio(r, one_way, interval, level, _mean)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,1)")
@@ -222,7 +224,7 @@ def icc_2_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.290 [0.019, 0.761] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _drawn(r, interval, level, lambda x, k: x)
+    return _of_drawn_raters(r, interval, level, lambda x, k: x)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(2,k)")
@@ -236,11 +238,11 @@ def icc_2_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     """
 
     def stepped_up(single: float, k: float) -> float:  # Spearman-Brown
-        whole = 1 + single * (k - 1)
+        below = 1 + single * (k - 1)
         # just above the pole is rounding
-        return single * k / whole if whole > 1e-12 else -math.inf
+        return single * k / below if below > 1e-12 else -math.inf
 
-    return _drawn(r, interval, level, stepped_up)
+    return _of_drawn_raters(r, interval, level, stepped_up)
 
 
 @measure(group="agreement", of="raters", bounds=(-1.0, 1.0), title="ICC(3,1)")
@@ -253,7 +255,7 @@ def icc_3_1(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     ...     "c": [5, 3, 6, 2, 6, 4], "d": [8, 2, 8, 6, 9, 7]}, scale="interval"))
     0.715 [0.342, 0.946] (interval unreliable: 6 items are too few to show whether they are skewed)
     """
-    return _by_ratio(two_way(r), interval, level, _single)
+    return _by_ratio(r, two_way, interval, level, _single)
 
 
 @measure(group="agreement", of="raters", bounds=BOUNDS, title="ICC(3,k)")
@@ -265,7 +267,7 @@ def icc_3_k(r: Ratings, *, interval: Interval = "formula", level: float = 0.95) 
     >>> icc_3_k(Ratings.of({"a": [1, 2, 4, 5], "b": [1, 3, 4, 4]}, scale="interval"))
     0.933 [-0.029, 0.996] (interval unreliable: 4 items are too few to show whether they are skewed)
     """
-    return _by_ratio(two_way(r), interval, level, _mean)
+    return _by_ratio(r, two_way, interval, level, _mean)
 
 
 def _single(f: float, k: float) -> float:
@@ -279,49 +281,50 @@ def _mean(f: float, k: float) -> float:
     return 1 - 1 / f if f > 0 else -math.inf
 
 
-def _checked(m: Squares | str, interval: Interval, level: float) -> Squares | Estimate:
-    """The mean squares, those of normal ratings where the published interval is asked for."""
-    z(level)
-    one_of("interval", interval, get_args(Interval))
-    if isinstance(m, str):
-        return Estimate.undefined(m, level)
-    return m._replace(further=1.0) if interval == "published" else m
-
-
-def _by_ratio(found: Squares | str, interval: Interval, level: float, of: Correlation) -> Estimate:
+def _by_ratio(
+    r: Ratings,
+    squares: Callable[[Ratings], Squares],
+    interval: Interval,
+    level: float,
+    correlation: Correlation,
+) -> Estimate:
     """A correlation that depends on the ratio of two mean squares alone."""
     from scipy.special import fdtrc
 
-    m = _checked(found, interval, level)
-    if isinstance(m, Estimate):
-        return m
+    m = _mean_squares(r, squares, interval)
     between = _more_than_rounding(m.between, m.rest)
     f = between / m.rest if m.rest > 0 else math.inf if between else math.nan
-    value = min(of(f, m.many), 1.0)
-    if not math.isfinite(value):
-        return Estimate.undefined("the items do not differ", level)
-    quantiles = _quantiles(m, m.df, level)
-    ends = [(of(f / down, m.many), of(f * up, m.many)) for down, up in quantiles]
+    value = min(correlation(f, m.ratings), 1.0)
+    undefined_if("" if math.isfinite(value) else "the items do not differ")
+    ends = [
+        (correlation(f / down, m.ratings), correlation(f * up, m.ratings))
+        for down, up in _quantiles(m, m.df, level)
+    ]
     p = float(fdtrc(m.items - 1, m.df, f)) if f < math.inf else 0.0
     return _estimate(m, value, ends, level, p)
 
 
-def _drawn(r: Ratings, interval: Interval, level: float, of: Correlation) -> Estimate:
+def _mean_squares(r: Ratings, squares: Callable[[Ratings], Squares], interval: Interval) -> Squares:
+    """The mean squares; as if ratings were normal, where the published interval is asked for."""
+    one_of("interval", interval, get_args(Interval))
+    m = squares(r)
+    return m._replace(further=1.0) if interval == "published" else m
+
+
+def _of_drawn_raters(
+    r: Ratings, interval: Interval, level: float, correlation: Correlation
+) -> Estimate:
     """A correlation of raters drawn from many: Satterthwaite's degrees of freedom for two variances."""
     from scipy.special import fdtrc
 
-    m = _checked(two_way(r), interval, level)
-    if isinstance(m, Estimate):
-        return m
-    n, k, between = m.items, m.many, m.between
+    m = _mean_squares(r, two_way, interval)
+    n, k, between = m.items, m.ratings, m.between
     error, raters = (_more_than_rounding(x, between) for x in (m.rest, m.raters))
     total = between + (k - 1) * error + k * (raters - error) / n
-    if total <= 1e-13 * (between + error + raters):
-        return Estimate.undefined(LOW, level)
+    undefined_if(NO_VARIANCE if total <= 1e-13 * (between + error + raters) else "")
     single = (between - error) / total
-    value = min(of(single, k), 1.0)  # whatever the rounding
-    if value == -math.inf:
-        return Estimate.undefined(LOW, level)
+    value = min(correlation(single, k), 1.0)  # whatever the rounding
+    undefined_if(NO_VARIANCE if value == -math.inf else "")
     p = float(fdtrc(n - 1, m.df, between / error)) if error else 0.0
     # degrees of freedom of the variance between raters and of what is left, together
     a, b = k * single * raters, (n * (1 + (k - 1) * single) - k * single) * error
@@ -337,7 +340,7 @@ def _drawn(r: Ratings, interval: Interval, level: float, of: Correlation) -> Est
     for f_low, f_high in _quantiles(m, df, level):
         low = n * (between - f_low * error) / (f_low * rest + n * between)
         high = n * (f_high * between - error) / (rest + n * f_high * between)
-        ends.append((of(low, k), of(high, k)))
+        ends.append((correlation(low, k), correlation(high, k)))
     return _estimate(m, value, ends, level, p)
 
 
@@ -373,6 +376,4 @@ def _estimate(m: Squares, value: float, ends: list[Limits], level: float, p: flo
         many = f"{near:,}" if abs(m.left_out - near) < 1e-6 * near else f"{m.left_out:.3g}"
         method += f"; {many} {'item' if many == '1' else 'items'} left out, not rated by all"
     method += "; heavy tails" if m.further > 1 + 1e-9 else ""
-    # narrow intervals hold their value too
-    low, high = min(lower, value), min(max(higher, value), 1.0)
-    return Estimate(value, low, high, level, method, p=p, caution=m.caution)
+    return Estimate.within(BOUNDS, value, lower, higher, level, method, p=p, caution=m.caution)

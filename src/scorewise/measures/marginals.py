@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
-from scorewise.estimate import Estimate
-from scorewise.inference.scales import effective, z
+from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.inference.scales import effective_size, normal_quantile
 from scorewise.registry import measure
-from scorewise.tallies import Ratings
-from scorewise.tallies.rating_patterns import summed
+from scorewise.tallies.rating_patterns import sums_at
+from scorewise.tallies.ratings import UNNAMED, Ratings
 
-MOST = 4096  # categories
+MAX_CATEGORIES = 4096
+MAX_DENSE = 256  # categories up to which a dense covariance is no larger than a sparse one
 POSITIVE, SIGNED = (0.0, math.inf), (-1.0, 1.0)
-DENSE = 256  # categories up to which a table of all is no larger than what is said of some
 
 
 @measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Stuart-Maxwell")
@@ -34,7 +34,7 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.765, 2.0, 0.00103)
     """
-    return _tested(r, level, _off_margins)
+    return _chi_squared(r, level, _margin_statistic)
 
 
 @measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Bowker")
@@ -49,7 +49,7 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.769, 3.0, 0.00324)
     """
-    return _tested(r, level, lambda c, _: (float((c.gap**2 / c.both).sum()), len(c.gap)))
+    return _chi_squared(r, level, lambda c, _: (float((c.gap**2 / c.both).sum()), len(c.gap)))
 
 
 @measure(
@@ -84,21 +84,20 @@ def prevalence_index(r: Ratings, *, level: float = 0.95) -> Estimate:
 def why_no_table(r: Ratings) -> str:
     """Why there is no table of two raters, or nothing."""
     if r.raters is None:
-        return "it is not known which rater gave which rating"
+        return UNNAMED
     if len(r.raters) != 2:
         return f"there are {len(r.raters)} raters; this is of two"
-    if len(r.categories) > MOST:
-        return f"more than {MOST:,} categories"
+    if len(r.categories) > MAX_CATEGORIES:
+        return f"more than {MAX_CATEGORIES:,} categories"
     if not (r.rated == 2).any():
         return "no item is rated by both" if len(r) else "no items"
     return ""
 
 
-class _Mixed(NamedTuple):
-    """Each two categories that are taken for one another.
+class _Discordant(NamedTuple):
+    """Pairs of categories that the raters disagree about.
 
-    `gap` is how much oftener the first rater says the first of them and the second the second than the
-    other way round; `both` the sum of squared weights of either way.
+    `gap` is n_ij - n_ji, with the first rater in rows; `both` the sum of the squared weights of both cells.
     """
 
     first: Ints
@@ -107,89 +106,83 @@ class _Mixed(NamedTuple):
     both: Floats
 
 
-def _mixed(r: Ratings) -> _Mixed:
+def _discordant(r: Ratings) -> _Discordant:
     """The cells of the table off its diagonal, with weights near 1."""
     a, b = r.codes[r.rated == 2].T.astype(np.int64)
     w, w2 = (x[r.rated == 2].astype(np.float64) for x in (r.weight, r.weight2))
     unit = 2.0 ** -math.frexp(float(w.sum()))[1]
-    off, many = a != b, len(r.categories)
+    off, k = a != b, len(r.categories)
     a, b, w, w2 = a[off], b[off], w[off] * unit, w2[off] * unit * unit
-    pair, place = np.unique(np.minimum(a, b) * many + np.maximum(a, b), return_inverse=True)
-    gap, both = (summed(place, x, len(pair)) for x in (np.where(a < b, w, -w), w2))
+    pair, place = np.unique(np.minimum(a, b) * k + np.maximum(a, b), return_inverse=True)
+    gap, both = (sums_at(place, x, len(pair)) for x in (np.where(a < b, w, -w), w2))
     used = both > 0
-    return _Mixed(*np.divmod(pair[used], many), gap[used], both[used])
+    return _Discordant(*np.divmod(pair[used], k), gap[used], both[used])
 
 
-def _tested(
-    r: Ratings, level: float, statistic: Callable[[_Mixed, int], tuple[float, int] | None]
+def _chi_squared(
+    r: Ratings, level: float, statistic: Callable[[_Discordant, int], tuple[float, int]]
 ) -> Estimate:
-    """A chi-squared statistic and its degrees of freedom, of what is mixed up of so many categories."""
+    """A statistic of the discordant pairs of so many categories, with its degrees of freedom."""
     from scipy.special import chdtrc
 
-    z(level)
-    if why := why_no_table(r):
-        return Estimate.undefined(why, level)
-    found = statistic(_mixed(r), len(r.categories))
-    if found is None:
-        return Estimate.undefined("the weights are too uneven for floating point", level)
-    value, df = found
+    undefined_if(why_no_table(r))
+    value, df = statistic(_discordant(r), len(r.categories))
     p = float(chdtrc(df, value)) if df else 1.0
     return Estimate(value, level=level, expected=float(df), p=p)
 
 
-def _off_margins(c: _Mixed, many: int) -> tuple[float, int] | None:
-    """How far apart the margins are, by their covariance; None where floats cannot tell."""
+def _margin_statistic(c: _Discordant, categories: int) -> tuple[float, int]:
+    """The squared distance of the margins by its covariance, and the number of independent categories."""
     if not len(c.gap):
         return 0.0, 0
+    uneven = Undefined("the weights are too uneven for floating point")
     if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
-        return None
-    kept = _all_but_one(c)
-    difference = (summed(c.first, c.gap, many) - summed(c.second, c.gap, many))[kept]
+        raise uneven
+    used = _independent_categories(c)
+    first, second = (sums_at(x, c.gap, categories) for x in (c.first, c.second))
+    difference = (first - second)[used]
     try:
-        solved = _solved(c, kept, difference)
+        solved = _solved(c, used, difference)
     except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
-        return None
-    return max(0.0, float((difference * solved).sum())), len(kept)
+        raise uneven from None
+    return max(0.0, float((difference * solved).sum())), len(used)
 
 
-def _all_but_one(c: _Mixed) -> Ints:
-    """All categories that are mixed up but the first of each group that is linked by that."""
+def _independent_categories(c: _Discordant) -> Ints:
+    """All discordant categories but the first of each group that disagreements link."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    mixed, place = np.unique((c.first, c.second), return_inverse=True)
+    found, place = np.unique((c.first, c.second), return_inverse=True)
     first, second = place.reshape(2, -1)
-    links = coo_array((np.ones(len(first)), (first, second)), shape=(len(mixed), len(mixed)))
+    links = coo_array((np.ones(len(first)), (first, second)), shape=(len(found), len(found)))
     _, group = connected_components(links, directed=False)
     _, lowest = np.unique(group, return_index=True)
-    return np.delete(mixed, lowest)
+    return np.delete(found, lowest)
 
 
-def _solved(c: _Mixed, kept: Ints, difference: Floats) -> Floats:
-    """The covariance of the kept categories divided into their differences."""
+def _solved(c: _Discordant, used: Ints, difference: Floats) -> Floats:
+    """The covariance of the margins of some categories divided into their differences."""
     from scipy.sparse import coo_array
-
-    many = len(kept)
-    place = np.full(int(max(c.first.max(), c.second.max())) + 1, -1)
-    place[kept] = np.arange(many)
-    i, j = place[c.first], place[c.second]
-    own = (summed(c.first, c.both, len(place)) + summed(c.second, c.both, len(place)))[kept]
-    inside = (i >= 0) & (j >= 0)
-    i, j, both = i[inside], j[inside], -c.both[inside]
-    at = np.arange(many)
-    values = np.concatenate((own, both, both)), (np.r_[at, i, j], np.r_[at, j, i])
-    spread = coo_array(values, shape=(many, many))
-    if many <= DENSE or len(i) > 4 * many:
-        solved: Floats = np.linalg.solve(spread.toarray(), difference)
-        return solved
     from scipy.sparse.linalg import splu
 
-    sparse = splu(
-        spread.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )  # fmt: skip
-    found: Floats = sparse.solve(difference)
-    return found
+    k = len(used)
+    place = np.full(int(max(c.first.max(), c.second.max())) + 1, -1)
+    place[used] = np.arange(k)
+    i, j = place[c.first], place[c.second]
+    own = (sums_at(c.first, c.both, len(place)) + sums_at(c.second, c.both, len(place)))[used]
+    inside = (i >= 0) & (j >= 0)
+    i, j, both = i[inside], j[inside], -c.both[inside]
+    at = np.arange(k)
+    values = np.concatenate((own, both, both)), (np.r_[at, i, j], np.r_[at, j, i])
+    covariance = coo_array(values, shape=(k, k))
+    solved: Floats
+    if k <= MAX_DENSE or len(i) > 4 * k:
+        solved = np.linalg.solve(covariance.toarray(), difference)
+    else:
+        how: Any = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
+        solved = splu(covariance.tocsc(), **how, options={"SymmetricMode": True}).solve(difference)
+    return solved
 
 
 def _index(
@@ -203,20 +196,18 @@ def _index(
 
     For the interval, one item is added to each of the two cells.
     """
-    z(level)
-    if why := why_no_table(r):
-        return Estimate.undefined(why, level)
-    if (many := len(r.categories)) != 2:
-        there = "there is one category" if many == 1 else f"there are {many} categories"
-        return Estimate.undefined(f"{there}; this is of two", level)
+    undefined_if(why_no_table(r))
+    if (k := len(r.categories)) != 2:
+        there = "there is one category" if k == 1 else f"there are {k} categories"
+        raise Undefined(f"{there}; this is of two")
     c = r.pair(0, 1)
     weight = np.asarray(c.weight, np.float64) * c.scale
     total = float(weight.sum())
-    n = effective(total, float((c.weight2 * c.scale * c.scale).sum()))
+    n = effective_size(total, float((c.weight2 * c.scale * c.scale).sum()))
     first, second = weight[plus] / total, weight[minus] / total
     value = float(first - second)
     p, q = (first * n + 1) / (n + 2), (second * n + 1) / (n + 2)
-    reach = z(level) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
-    low, high = max(-1.0, p - q - reach), min(1.0, p - q + reach)
-    low, high = min(low, value), max(high, value)
-    return Estimate(value, low, high, level, "Bonett-Price", expected=expected)
+    reach = normal_quantile(level) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+    return Estimate.within(
+        SIGNED, value, p - q - reach, p - q + reach, level, "Bonett-Price", expected=expected
+    )

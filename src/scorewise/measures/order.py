@@ -16,28 +16,36 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import one_of
-from scorewise.curves.hull import fits_elsewhere, pool_rows, pooled
+from scorewise.computing import inner
+from scorewise.curves.hull import crossfits, pav_blocks_of, pav_blocks_of_rows
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate
+from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import class_rows, ranking
 from scorewise.inference.resampling import bootstrap_cells, few_cells
-from scorewise.inference.scales import Spread, effective, effective_rows, limits, z
-from scorewise.inference.shares import combine, wilson, wilson_of
-from scorewise.inference.smroc import chance_area, smooth_area, smooth_replicates, smooth_spread
-from scorewise.measures.decisions import UNKNOWN, counted, left_out, occurring, why_one_class
+from scorewise.inference.scales import (
+    Variance,
+    effective_size,
+    effective_sizes,
+    limits,
+    normal_quantile,
+)
+from scorewise.inference.shares import combined_limits, wilson, wilson_of
+from scorewise.inference.smroc import chance_area, smooth_area, smooth_bootstrap, smooth_variance
+from scorewise.measures.decisions import UNKNOWN, class_count, left_out, occurring, why_one_class
 from scorewise.registry import measure
+from scorewise.statistics.formulas import auroc as area_of_cells
+from scorewise.statistics.smroc import Rule, smooth_bounds, why_not_unit
+from scorewise.statistics.smroc import midpoint as find_midpoint
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
-from scorewise.tallies.formulas import auroc as area_of_cells
-from scorewise.tallies.smroc import Rule, smooth_bounds, why_not_unit
-from scorewise.tallies.smroc import midpoint as find_midpoint
-from scorewise.tallies.sorting import Numbers, add_runs, inner, sum_cells
+from scorewise.tallies.runs import add_runs
+from scorewise.tallies.sorting import Numbers, sum_cells
 
 UNIT = (0.0, 1.0)
-EMPTY = "all scores are extreme: nothing climbs, or nothing runs"
-RAREST = 1e-12  # share of a class of which the loss of the best constant keeps some digits
+MIN_SHARE = 1e-12  # share of a class of which the loss of the best constant keeps some digits
 Costs = tuple[float, float] | None
-_Charges = Callable[[Floats, Floats], tuple[Floats, Floats]]
+ALL = slice(None)
+_MeanCosts = Callable[[Floats, Ints | slice], tuple[Floats, Floats]]
 
 
 @measure(group="order", title="AUROC")
@@ -51,10 +59,9 @@ def auroc(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> auroc(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.833 [0.358, 0.976]
     """
-    if why := t.why_not_ranked:
-        return Estimate.undefined(why, level)
-    value, bound = certified(t, ranking.area)
-    low, high, method = ranking.area_limits(t, value, level)
+    undefined_if(t.why_not_ranked)
+    value, bound = certified(t, ranking.auroc_value)
+    low, high, method = ranking.auroc_limits(t, value, level)
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.5)
 
 
@@ -84,18 +91,17 @@ def partial_auroc(
     width = 1 - min_tpr if min_tpr is not None else 0.1 if max_fpr is None else max_fpr
     if not 0 < width <= 1:
         raise BadInput("partial_auroc needs 0 < max_fpr <= 1 or 0 <= min_tpr < 1")
-    if why := t.why_not_ranked:
-        return Estimate.undefined(why, level)
+    undefined_if(t.why_not_ranked)
     across = min_tpr is not None
-    part = ranking.partial(t, width, across)
+    part = ranking.partial_area(t, width, across)
     value, bound = certified(
-        t, lambda x: (part if x is t else ranking.partial(x, width, across)).area
+        t, lambda x: (part if x is t else ranking.partial_area(x, width, across)).area
     )
-    variance, df = ranking.partial_spread(t, part, across)
-    neg, pos = ranking.sizes(t)
+    variance, df = ranking.partial_variance(t, part, across)
+    neg, pos = ranking.class_sizes(t)
     # of the class along the axis, only those rows count that lie within the width
     used = (neg, pos * width) if across else (neg * width, pos)
-    known = Spread(variance / width**2, df)
+    known = Variance(variance / width**2, df)
     low, high, method = _part_limits(value / width, known, used, neg if across else pos, level)
     chance = width * width / 2
     ends = value, low * width, high * width
@@ -108,7 +114,7 @@ def partial_auroc(
 
 
 def _part_limits(
-    share: float, known: Spread, used: tuple[float, float], climbing: float, level: float
+    share: float, known: Variance, used: tuple[float, float], climbing: float, level: float
 ) -> tuple[float, float, str]:
     """Limits of the share of a part that is filled, and their name.
 
@@ -116,11 +122,11 @@ def _part_limits(
     """
     if share == 0:  # none of the class that climbs lies within the part
         return *wilson(0.0, climbing, 0.0, climbing, level)[1:], "Wilson"
-    few = min(used) <= ranking.FEW - 1e-9
-    seen = known.says_something() and share < 1
+    few = min(used) <= ranking.MIN_ROWS - 1e-9
+    seen = known.informative() and share < 1
     if seen and not few:
         return *limits(share, known, level, "logit"), "DeLong, logit"
-    low, high = ranking.score_limits(share, *used, level)
+    low, high = ranking.newcombe_limits(share, *used, level)
     if not seen:
         return low, high, "Newcombe"
     least, most = limits(share, known, level, "logit")
@@ -138,13 +144,12 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> ks(Tally.of([1, 0, 1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1, 0.9, 0.4]))
     0.667 [0.000, 0.939]
     """
-    if why := t.why_not_ranked:
-        return Estimate.undefined(why, level)
-    up, down, at_up, at_down = ranking.gaps(t)
+    undefined_if(t.why_not_ranked)
+    up, down, at_up, at_down = ranking.ks_gaps(t)
     at, sign = (at_up, 1) if up >= down else (at_down, -1)
     value, bound = max(up, down), 0.0
     if t.coarse is not None:
-        worst, best = (ranking.gaps(x)[:2] for x in extremes(t))
+        worst, best = (ranking.ks_gaps(x)[:2] for x in extremes(t))
         ends = max(worst[0], best[1]), max(best[0], worst[1])
         value, bound = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
     rates = []
@@ -154,16 +159,16 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
         # weights as uneven on both sides as on the whole: where heavy rows lie is chance
         each = float(squares) / (hit + miss)
         rates.append(wilson(hit, miss, hit * each, miss * each, level))
-    low, high = sorted(sign * x for x in combine(lambda a, b: a + b - 1, *rates))
-    low, method = min(low, ranking.least_distance(t, level)), "Newcombe; test of the maximum"
+    low, high = sorted(sign * x for x in combined_limits(lambda a, b: a + b - 1, *rates))
+    low, method = min(low, ranking.ks_lower_limit(t, level)), "Newcombe; test of the maximum"
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
-def _each_saved(t: Tally, neg: Floats, pos: Floats, *_: Floats) -> Floats:
-    return _saved(neg, pos, None)
+def _values_of_replicates(t: Tally, neg: Floats, pos: Floats, *_: Floats) -> Floats:
+    return _h_values(neg, pos, None)
 
 
-@measure(group="order", title="H-measure", replicated=_each_saved)
+@measure(group="order", title="H-measure", replicated=_values_of_replicates)
 def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int = 0) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 
@@ -180,49 +185,51 @@ def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int =
         raise BadInput(
             f"costs are {costs}; both shapes of the Beta must be positive, such as (2, 2)"
         )
-    if why := t.why_not_ranked:
-        return Estimate.undefined(why, level)
+    undefined_if(t.why_not_ranked)
     value, bound = certified(
-        t, lambda x: float(_saved(x.neg[None], x.pos[None], costs, pooled(x))[0])
+        t, lambda x: float(_h_values(x.neg[None], x.pos[None], costs, pav_blocks_of(x))[0])
     )
-    rare = min(t.negatives, t.positives) < RAREST * (t.negatives + t.positives)
+    rare = min(t.negatives, t.positives) < MIN_SHARE * (t.negatives + t.positives)
     if rare or math.isnan(value):
-        return Estimate.undefined("a class is too rare for floating point", level)
+        raise Undefined("a class is too rare for floating point")
     # many rows on few cells leave no bias that more would show
     cells = 256 if t.origin.rows > 1 << 16 else 512
     drawn = bootstrap_cells(
-        t, lambda n, p: _saved(n, p, costs), replicates=150, seed=seed, cells=cells
+        t, lambda n, p: _h_values(n, p, costs), replicates=150, seed=seed, cells=cells
     )
-    reach = z(level) * float(drawn.std())
+    reach = normal_quantile(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
-        least = min(_saved_elsewhere(few_cells(t, cells), costs, seed), value)
+        least = min(_crossfitted(few_cells(t, cells), costs, seed), value)
         low, high, method = least - reach, value + reach, "bootstrap, cross-fitted"
         if least > 0 and value < 1:  # near 1 the error is too small, but not on the logit scale
             odds = least / (1 - least) * math.exp(-min(reach / (value * (1 - value)), 700.0))
             low = min(low, odds / (1 + odds))
     else:  # what luck can hide behind 0 or 1: so large a share of the smaller class
-        hidden = 1 - ((1 - level) / 2) ** (1 / min(ranking.sizes(t)))
+        hidden = 1 - ((1 - level) / 2) ** (1 / min(ranking.class_sizes(t)))
         low, high = (1 - hidden, 1.0) if value > 0.5 else (0.0, hidden)
         method = "rule of three"
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
-def _saved(neg: Numbers, pos: Numbers, costs: Costs, hull: Ints | None = None) -> Floats:
+def _h_values(neg: Numbers, pos: Numbers, costs: Costs, hull: Ints | None = None) -> Floats:
     """The share of loss saved, of each replicate of cells; exact where the hull of one is given."""
-    start, row = pool_rows(neg, pos) if hull is None else (hull, np.zeros(len(hull), np.int64))
+    start, row = (
+        pav_blocks_of_rows(neg, pos) if hull is None else (hull, np.zeros(len(hull), np.int64))
+    )
     n, p = (add_runs(w.ravel(), start).astype(np.float64) for w in (neg, pos))
     total = neg.sum(-1) + pos.sum(-1)
     prevalence = pos.sum(-1) / total
-    charges = _tabled(prevalence, costs) if hull is None else _exact(float(prevalence[0]), costs)
-    constant = charges(prevalence, prevalence)
+    of_one = hull is not None
+    charges = _mean_costs(float(prevalence[0]), costs) if of_one else _cost_table(prevalence, costs)
+    constant = charges(prevalence, ALL)
     most = (1 - prevalence) * constant[0] + prevalence * constant[1]
-    on_neg, on_pos = charges(p / (n + p), prevalence[row])
+    on_neg, on_pos = charges(p / (n + p), row)
     loss = np.bincount(row, n * on_neg + p * on_pos, len(neg)) / total
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(most > 0, np.maximum(0.0, 1 - loss / most), np.nan)
 
 
-def _exact(prevalence: float, costs: Costs) -> _Charges:
+def _mean_costs(prevalence: float, costs: Costs) -> _MeanCosts:
     """Mean costs of a negative and of a positive that are called by "posterior > cost"."""
     from scipy.special import betainc, betaincc
 
@@ -230,37 +237,40 @@ def _exact(prevalence: float, costs: Costs) -> _Charges:
     return lambda q, _: (a / (a + b) * betainc(a + 1, b, q), b / (a + b) * betaincc(a, b + 1, q))
 
 
-def _tabled(prevalence: Floats, costs: Costs) -> _Charges:
+def _cost_table(prevalence: Floats, costs: Costs) -> _MeanCosts:
     """The same of many posteriors and prevalences, read off a table: replicates need no more digits.
 
-    Straight between 129 posteriors; a polynomial through four prevalences of the range.
+    Straight between 129 posteriors; a polynomial through four prevalences of the range. Which
+    prevalence a posterior goes with is said by its place.
     """
     low, high = float(prevalence.min()), float(prevalence.max())
     nodes = np.array([low])
     if costs is None and high > low:
         nodes = (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(4) + 0.5) / 4)
     grid = np.linspace(0.0, 1.0, 129)
-    tables = [_exact(x, costs)(grid, grid) for x in nodes]
+    tables = [_mean_costs(x, costs)(grid, ALL) for x in nodes]
+    shares = []
+    for k, node in enumerate(nodes):
+        others = [(prevalence - x) / (node - x) for x in np.delete(nodes, k)]
+        shares.append(np.prod(others, axis=0) if others else np.ones(len(prevalence)))
 
-    def charges(q: Floats, at: Floats) -> tuple[Floats, Floats]:
+    def charges(q: Floats, which: Ints | slice) -> tuple[Floats, Floats]:
         found = np.zeros((2, len(q)))
-        for k, table in enumerate(tables):
-            others = np.delete(nodes, k)
-            share = np.prod([(at - x) / (nodes[k] - x) for x in others], axis=0)
-            found += share * np.stack([np.interp(q, grid, column) for column in table])
+        for share, table in zip(shares, tables, strict=True):
+            found += share[which] * np.stack([np.interp(q, grid, column) for column in table])
         return found[0], found[1]
 
     return charges
 
 
-def _saved_elsewhere(few: Tally, costs: Costs, seed: int) -> float:
+def _crossfitted(few: Tally, costs: Costs, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
-    charges, loss = _tabled(prevalence, costs), 0.0
-    for neg, pos, posterior in fits_elsewhere(few, seed):
-        on_neg, on_pos = charges(posterior, prevalence)
+    charges, loss = _cost_table(prevalence, costs), 0.0
+    for neg, pos, posterior in crossfits(few, seed):
+        on_neg, on_pos = charges(posterior, ALL)
         loss += float(inner(neg, on_neg) + inner(pos, on_pos))
-    constant = charges(prevalence, prevalence)
+    constant = charges(prevalence, ALL)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0
 
@@ -276,7 +286,7 @@ def average_precision(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> average_precision(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.833 [0.001, 1.000]
     """
-    return _precision(t, level, trapezoid=False)
+    return _pr_estimate(t, level, trapezoid=False)
 
 
 @measure(group="order", title="PR trapezoid")
@@ -290,27 +300,26 @@ def pr_trapezoid(t: Tally, *, level: float = 0.95) -> Estimate:
     >>> pr_trapezoid(Tally.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
     0.792 [3.69e-05, 1.000]
     """
-    return _precision(t, level, trapezoid=True)
+    return _pr_estimate(t, level, trapezoid=True)
 
 
-def _precision(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
-    if not t.positives:
-        return Estimate.undefined(t.why_not_ranked, level)
+def _pr_estimate(t: Tally, level: float, *, trapezoid: bool) -> Estimate:
+    undefined_if("" if t.positives else t.why_not_ranked)
     value, bound = ranking.precision_area(t, trapezoid), 0.0
-    known = ranking.precision_spread(t.pooled, trapezoid)
+    known = ranking.precision_variance(t.pooled, trapezoid)
     if t.coarse is not None:
-        worst, best = _ends(t, trapezoid)
+        worst, best = _precision_ends(t, trapezoid)
         value, bound = (worst + best) / 2, (best - worst) / 2
-    if known.says_something() and 0 < value < 1:
+    if known.informative() and 0 < value < 1:
         (low, high), method = limits(value, known, level, "logit"), "linearised, logit"
     else:
-        _, low, high = wilson_of(value, effective(t.positives, t.squares[1]), level)
+        _, low, high = wilson_of(value, effective_size(t.positives, t.squares[1]), level)
         method = "Wilson on the positives"
     prevalence = t.positives / (t.positives + t.negatives)
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=prevalence)
 
 
-def _ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
+def _precision_ends(t: Tally, trapezoid: bool) -> tuple[float, float]:
     """The least and the largest value that the cells of a coarse tally allow."""
     pos, neg = t.pos.astype(np.float64), t.neg.astype(np.float64)
     tp, fp = (ranking.at_and_above(w, 0.0)[0] for w in (pos, neg))
@@ -356,23 +365,24 @@ def smauc(
     >>> smauc(Tally.of([1, 1, 0, 1, 0, 0], [0.95, 0.7, 0.6, 0.51, 0.2, 0.0]))
     0.843 [0.379, 0.979]
     """
-    z(level)  # refuses an invalid level
-    if why := t.why_not_ranked or why_not_unit(t):
-        return Estimate.undefined(why, level)
+    undefined_if(t.why_not_ranked or why_not_unit(t))
     m = find_midpoint(t, midpoint)
     least, most = (smooth_area(t, m.value).value,) * 2 if t.coarse is None else smooth_bounds(t, m)
     if math.isnan(least + most):
-        return Estimate.undefined(EMPTY, level)
+        raise Undefined("all scores are extreme: nothing climbs, or nothing runs")
     # rounding may leave the least above the most, or 1
     value, bound = min(max((least + most) / 2, 0.0), 1.0), abs(most - least) / 2
     if m.rule in ("median", "crossing"):
-        known, method = smooth_replicates(t, m.rule, seed=seed), "bootstrap, logit"
+        known, method = smooth_bootstrap(t, m.rule, seed=seed), "bootstrap, logit"
     else:
-        known, method = smooth_spread(t, m), "influence, logit"
-    if 0 < value < 1 and known.says_something():
+        known, method = smooth_variance(t, m), "influence, logit"
+    if 0 < value < 1 and known.informative():
         low, high = limits(value, known, level, "logit")
     else:
-        (low, high), method = ranking.score_limits(value, *ranking.sizes(t), level), "Newcombe"
+        (low, high), method = (
+            ranking.newcombe_limits(value, *ranking.class_sizes(t), level),
+            "Newcombe",
+        )
     chance = chance_area(t, m.value)
     baseline = None if math.isnan(chance) else chance  # a class may vanish beside the other
     ends = value, low, high
@@ -391,14 +401,13 @@ def macro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> macro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     1.000 [0.356, 1.000]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
-    areas, weight = _areas(t)[occurring(t)], t.weight[occurring(t)].astype(float)
+    undefined_if(_why_not_ranked(t))
+    areas, weight = _class_areas(t)[occurring(t)], t.weight[occurring(t)].astype(float)
     weight /= weight.sum()
     # rows of a class are also among the rest of each other class
     rest = (1 / (1 - weight)).sum() - 1 / (1 - weight)
-    terms = class_rows.Terms(areas, (1 + weight * rest) / len(areas), _of_area)
-    return _of_rows(t, float(areas.mean()), class_rows.of_areas, level, 0.5, terms)
+    terms = class_rows.Terms(areas, (1 + weight * rest) / len(areas), _area_variance)
+    return _area_estimate(t, float(areas.mean()), class_rows.of_areas, level, 0.5, terms)
 
 
 @measure(group="order", title="Weighted AUROC", of="several classes")
@@ -412,12 +421,11 @@ def weighted_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> weighted_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     1.000 [0.356, 1.000]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_not_ranked(t))
     there = occurring(t)
     weight = t.weight[there].astype(float)
-    value = float((weight / weight.sum() * _areas(t)[there]).sum())
-    return _of_rows(t, value, class_rows.of_areas_by_frequency, level, 0.5)
+    value = float((weight / weight.sum() * _class_areas(t)[there]).sum())
+    return _area_estimate(t, value, class_rows.of_areas_by_frequency, level, 0.5)
 
 
 @measure(group="order", title="Micro AUROC", of="several classes")
@@ -432,17 +440,16 @@ def micro_auroc(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> micro_auroc(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.938 [0.315, 0.998]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_not_ranked(t))
     own = np.concatenate([marks.true == c for c, marks in enumerate(t.each)])
     score, weight = (np.concatenate([getattr(m, x) for m in t.each]) for x in ("score", "weight"))
-    value = _area(score, np.stack([np.where(own, 0, weight), np.where(own, weight, 0)]))
+    value = _area_of_scores(score, np.stack([np.where(own, 0, weight), np.where(own, weight, 0)]))
     frequent = t.weight.astype(float)
-    constant = _area(frequent, np.stack([frequent.sum() - frequent, frequent]))
-    return _of_rows(t, value, class_rows.of_pooled_area, level, constant)
+    constant = _area_of_scores(frequent, np.stack([frequent.sum() - frequent, frequent]))
+    return _area_estimate(t, value, class_rows.of_pooled_area, level, constant)
 
 
-def _area(score: Floats, columns: Numbers) -> float:
+def _area_of_scores(score: Floats, columns: Numbers) -> float:
     """The area of scores in any order, given the weight of negatives and of positives on each."""
     return min(1.0, float(area_of_cells(*sum_cells(score, columns)[1])))
 
@@ -459,16 +466,17 @@ def hand_till(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> hand_till(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     1.000 [0.356, 1.000]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_not_ranked(t))
     there = np.flatnonzero(occurring(t))
     weight = t.weight[there].astype(float)
     pairs = t.wins[np.ix_(there, there)] / weight[:, None] / weight[None, :]
     k = len(there)
     of_class = (pairs + pairs.T).sum(1) / (2 * (k - 1))
     # rows of a class are in its own mean over pairs, and as one of a pair in those of all others
-    terms = class_rows.Terms(of_class, np.full(k, 2 / k), _of_area, 4.0)
-    return _of_rows(t, float(pairs.sum()) / (k * (k - 1)), class_rows.of_pairs, level, 0.5, terms)
+    terms = class_rows.Terms(of_class, np.full(k, 2 / k), _area_variance, 4.0)
+    return _area_estimate(
+        t, float(pairs.sum()) / (k * (k - 1)), class_rows.of_pairs, level, 0.5, terms
+    )
 
 
 @measure(group="order", title="Macro average precision", of="several classes")
@@ -484,23 +492,22 @@ def macro_average_precision(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> macro_average_precision(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     1.000 [0.417, 1.000]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
+    undefined_if(_why_not_ranked(t))
     there = np.flatnonzero(occurring(t))
     each = np.array([ranking.precision_area(t.one(t.classes[c])) for c in there])
     k = len(there)
-    terms = class_rows.Terms(each, np.full(k, 1 / k), ranking.precision_spread)
+    terms = class_rows.Terms(each, np.full(k, 1 / k), ranking.precision_variance)
     seen = class_rows.mean_precision(t, terms, level)
-    method = f"score, {counted(t, occurring(t), 'occur')}"
+    method = f"score, {class_count(t, occurring(t), 'occur')}"
     caution = left_out(t, occurring(t), seen)
     return Estimate(*seen, level, method, baseline=1 / k, caution=caution)
 
 
-def _why_not(t: ClassTally) -> str:
+def _why_not_ranked(t: ClassTally) -> str:
     return why_one_class(t) or ("" if t.each else UNKNOWN)
 
 
-def _areas(t: ClassTally) -> Floats:
+def _class_areas(t: ClassTally) -> Floats:
     """The area of each class against the rest; NaN where the class does not occur."""
     own = t.weight.astype(float)
     with np.errstate(invalid="ignore"):
@@ -508,15 +515,15 @@ def _areas(t: ClassTally) -> Floats:
     return areas
 
 
-def _of_area(one: Tally) -> Spread:
+def _area_variance(one: Tally) -> Variance:
     """Variance of the area of one class against the rest."""
-    seen = ranking.area(one)
-    known = ranking.spread(one, seen)
+    seen = ranking.auroc_value(one)
+    known = ranking.auroc_variance(one, seen)
     # of a single row no more is known than between which ends its placement lies
-    return known if known.says_something() else Spread(seen * (1 - seen), 1.0)
+    return known if known.informative() else Variance(seen * (1 - seen), 1.0)
 
 
-def _of_rows(
+def _area_estimate(
     t: ClassTally,
     value: float,
     influence: Callable[[class_rows.Sample], Floats],
@@ -527,17 +534,17 @@ def _of_rows(
     """The value with DeLong's interval, or with Newcombe's where that says nothing."""
     value = min(1.0, value)  # weights may add up to slightly above all pairs
     if len(t.classes) == 2 and influence is not class_rows.of_pooled_area:
-        low, high, method = ranking.area_limits(t.one(t.classes[1]), value, level)
+        low, high, method = ranking.auroc_limits(t.one(t.classes[1]), value, level)
         return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)
     # as many rows of equally frequent classes as say as much: classes times the harmonic mean
-    rows = effective_rows(t.weight, t.weight2)[occurring(t)]
-    half, known = float(len(rows) ** 2 / (1 / rows).sum()) / 2, Spread(0.0, 0.0)
-    if 0 < value < 1 and (terms is not None or half > ranking.FEW - 1e-9):
-        known = class_rows.spread_of_rows(t, influence, terms)
-    if known.says_something():
+    rows = effective_sizes(t.weight, t.weight2)[occurring(t)]
+    half, known = float(len(rows) ** 2 / (1 / rows).sum()) / 2, Variance(0.0, 0.0)
+    if 0 < value < 1 and (terms is not None or half > ranking.MIN_ROWS - 1e-9):
+        known = class_rows.variance_of_rows(t, influence, terms)
+    if known.informative():
         (low, high), method = limits(value, known, level, "logit"), "DeLong, logit"
     else:
-        (low, high), method = ranking.score_limits(value, half, half, level), "Newcombe"
-    method += f", {counted(t, occurring(t), 'occur')}"
+        (low, high), method = ranking.newcombe_limits(value, half, half, level), "Newcombe"
+    method += f", {class_count(t, occurring(t), 'occur')}"
     e = Estimate(value, low, high, level, method, baseline=baseline)
     return replace(e, caution=left_out(t, occurring(t), e)) if terms is not None else e

@@ -12,13 +12,13 @@ from typing import Literal
 import numpy as np
 
 from scorewise.checks import check, one_of
-from scorewise.estimate import Estimate
-from scorewise.inference.paired import mean_loss
-from scorewise.measures.decisions import UNKNOWN, no_rows, shares
+from scorewise.estimate import Estimate, undefined_if
+from scorewise.inference.means import mean_loss
+from scorewise.measures.decisions import UNKNOWN, frequencies, why_no_rows
 from scorewise.registry import measure
+from scorewise.statistics.probabilities import moments, why_infinite, why_not_probabilities
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses import ClassLoss, Moments
-from scorewise.tallies.probabilities import moments, why_infinite, why_not_probable
 
 Convention = Literal["binary", "sum", "half"]
 _UNORDERED = "the classes have no known order; list them from the lowest to the highest"
@@ -29,7 +29,7 @@ _UNORDERED = "the classes have no known order; list them from the lowest to the 
     better="low",
     bounds=(0.0, math.inf),
     title="Log loss",
-    several="Mean of -log of the probability given to the class that happened (negative log likelihood).",
+    classes="Mean of -log of the probability given to the class that happened (negative log likelihood).",
 )
 def log_loss(t: Tally | ClassTally, *, clip: float | None = None, level: float = 0.95) -> Estimate:
     """Mean of -log of the probability given to what happened (negative log likelihood).
@@ -47,8 +47,6 @@ def log_loss(t: Tally | ClassTally, *, clip: float | None = None, level: float =
     0.653 [0.258, 1.651]
     """
     check(clip=clip)
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
     baseline = -sum(f * math.log(f) for f in _frequencies(t) if f)
     if clip is None and (
         why := _why_impossible(t) if isinstance(t, ClassTally) else why_infinite(t)
@@ -56,7 +54,7 @@ def log_loss(t: Tally | ClassTally, *, clip: float | None = None, level: float =
         return Estimate(math.inf, level=level, why=why, baseline=baseline)
     # the loss of a clipped probability is bounded; that of several classes is left as it is
     most = math.inf if clip is None or isinstance(t, ClassTally) else -math.log(clip)
-    return _mean(_sums(t, "log", clip), t, level, baseline, most)
+    return _mean_loss(t, "log", level, baseline, most, clip=clip)
 
 
 @measure(
@@ -88,19 +86,16 @@ def brier(
     several = isinstance(t, ClassTally)
     units = {"sum": 1.0, "half": 0.5} if several else {"binary": 1.0, "sum": 2.0}
     one_of("convention", convention, (None, *units))
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
     unit, most = units[convention or ("sum" if several else "binary")], 2.0 if several else 1.0
-    sums = [Moments(unit * m.first, unit * m.square, unit**2 * m.second) for m in _sums(t, "brier")]
     baseline = unit * most / 2 * sum(f * (1 - f) for f in _frequencies(t))
-    return _mean(sums, t, level, baseline, unit * most)
+    return _mean_loss(t, "brier", level, baseline, unit * most, unit=unit)
 
 
 @measure(
     group="probability",
     better="low",
     title="Spherical loss",
-    several="Mean of 1 - cosine of the angle between the probabilities and what happened.",
+    classes="Mean of 1 - cosine of the angle between the probabilities and what happened.",
 )
 def spherical(t: Tally | ClassTally, *, level: float = 0.95) -> Estimate:
     """Mean of 1 - cosine between the probabilities of both classes and what happened.
@@ -114,12 +109,10 @@ def spherical(t: Tally | ClassTally, *, level: float = 0.95) -> Estimate:
     >>> spherical(ClassTally.of(["a", "b", "b", "c"], p, classes=["a", "b", "c"]))
     0.192 [0.034, 1.000]
     """
-    if why := _why_not(t):
-        return Estimate.undefined(why, level)
     f = _frequencies(t)
     # 1 - |f|, without losing the digits of a small one
     baseline = sum(x * (1 - x) for x in f) / (1 + math.hypot(*f))
-    return _mean(_sums(t, "spherical"), t, level, baseline, 1.0)
+    return _mean_loss(t, "spherical", level, baseline, 1.0)
 
 
 @measure(group="probability", better="low", title="RPS, of ordered classes", of="several classes")
@@ -137,16 +130,9 @@ def rps(t: ClassTally, *, level: float = 0.95) -> Estimate:
     >>> rps(ClassTally.of(["a", "b", "c", "c"], p))
     undefined: the classes have no known order; list them from the lowest to the highest
     """
-    if why := _why_not(t) or ("" if t.ordered or len(t.classes) == 2 else _UNORDERED):
-        return Estimate.undefined(why, level)
-    below = np.cumsum(shares(t))[:-1].clip(0.0, 1.0)
-    return _mean(_sums(t, "ranked"), t, level, float((below * (1 - below)).mean()), 1.0)
-
-
-def _why_not(t: Tally | ClassTally) -> str:
-    if isinstance(t, Tally):
-        return why_not_probable(t)
-    return no_rows(t) or (UNKNOWN if t.losses is None else "")
+    below = np.cumsum(_frequencies(t))[:-1].clip(0.0, 1.0)
+    undefined_if("" if t.ordered or len(t.classes) == 2 else _UNORDERED)
+    return _mean_loss(t, "ranked", level, float((below * (1 - below)).mean()), 1.0)
 
 
 def _why_impossible(t: ClassTally) -> str:
@@ -162,31 +148,44 @@ def _why_impossible(t: ClassTally) -> str:
 
 
 def _frequencies(t: Tally | ClassTally) -> list[float]:
+    """How frequent each class is; undefined without a probability of each."""
     if isinstance(t, ClassTally):
-        return shares(t)
+        undefined_if(why_no_rows(t) or (UNKNOWN if t.losses is None else ""))
+        return frequencies(t)
+    undefined_if(why_not_probabilities(t))
     total = t.negatives + t.positives
     return [t.negatives / total, t.positives / total]
 
 
-def _sums(t: Tally | ClassTally, loss: ClassLoss, clip: float | None = None) -> Sequence[Moments]:
-    """The moments of a loss by true class; of log loss also of probabilities `clip` away from 0 and 1."""
+def _mean_loss(
+    t: Tally | ClassTally,
+    loss: ClassLoss,
+    level: float,
+    baseline: float,
+    most: float,
+    *,
+    clip: float | None = None,
+    unit: float = 1.0,
+) -> Estimate:
+    """The mean of a loss that is at most so much, in some unit, with its interval."""
+    sums: Sequence[Moments]
     if isinstance(t, Tally):
         assert loss != "ranked"
-        return moments(t, loss if clip is None else "log clipped", clip)
-    if clip is None:
+        sums = moments(t, loss if clip is None else "log clipped", clip)
+        weights, squares = [t.negatives, t.positives], list(t.squares)
+    else:
         assert t.losses is not None
-        return t.losses[loss]
-    made = []
+        sums = t.losses[loss] if clip is None else _clipped(t, clip)
+        weights, squares = t.weight.tolist(), t.weight2.tolist()
+    scaled = [Moments(unit * m.first, unit * m.square, unit**2 * m.second) for m in sums]
+    return mean_loss(scaled, weights, squares, level, baseline, most)
+
+
+def _clipped(t: ClassTally, clip: float) -> list[Moments]:
+    """The moments of log loss by true class, of probabilities `clip` away from 0 and 1."""
+    found = []
     for c, marks in enumerate(t.each):
         own = marks.true == c
         charge = -np.log(np.clip(marks.score[own], clip, 1 - clip))
-        made.append(Moments.of(charge, marks.weight[own], marks.weight2[own]))
-    return made
-
-
-def _mean(
-    sums: Sequence[Moments], t: Tally | ClassTally, level: float, baseline: float, most: float
-) -> Estimate:
-    weights = (t.negatives, t.positives) if isinstance(t, Tally) else t.weight.tolist()
-    squares = t.squares if isinstance(t, Tally) else t.weight2.tolist()
-    return mean_loss(sums, weights, squares, level, baseline, most)
+        found.append(Moments.of(charge, marks.weight[own], marks.weight2[own]))
+    return found

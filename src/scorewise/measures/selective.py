@@ -11,14 +11,25 @@ from collections.abc import Callable
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.curves.selective import best_risk_area, confident, generalised_area, risk_area
-from scorewise.estimate import Estimate
-from scorewise.inference.scales import Part, Spread, effective, freedom, limits, pooled_spread
+from scorewise.computing import inner
+from scorewise.curves.benefit import confidence_tally
+from scorewise.curves.thresholds import cumulative
+from scorewise.estimate import Estimate, undefined_if
+from scorewise.inference.scales import (
+    Component,
+    Variance,
+    effective_size,
+    limits,
+    pooled_variance,
+    sandwich,
+)
 from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified
-from scorewise.tallies.sorting import inner
+from scorewise.tallies.tally import Block
+
+ASYMPTOTIC = 64.0  # from here on the series of the digamma holds to the last digit
 
 
 @measure(group="order", better="low", title="AURC", of="several classes")
@@ -33,7 +44,7 @@ def aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     >>> aurc(Tally.of([1, 1, 0, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
     0.089 [0.006, 0.595]
     """
-    return _judged(t, level, risk_area, _of_area, lambda r, _: r)
+    return _estimate_of_area(t, level, risk_area, _area_influence, lambda r, _: r)
 
 
 @measure(group="order", better="low", title="Excess AURC", of="several classes")
@@ -50,7 +61,7 @@ def excess_aurc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     def excess(x: Tally) -> float:
         return max(0.0, risk_area(x) - best_risk_area(x))
 
-    return _judged(t, level, excess, _of_excess, lambda r, best: r - best)
+    return _estimate_of_area(t, level, excess, _excess_influence, lambda r, best: r - best)
 
 
 @measure(group="order", better="low", bounds=(0.0, 0.5), title="AUGRC", of="several classes")
@@ -65,10 +76,12 @@ def augrc(t: ClassTally | Tally, *, level: float = 0.95) -> Estimate:
     >>> augrc(Tally.of([1, 0, 1, 1, 0, 1], [0.95, 0.9, 0.6, 0.8, 0.5, 0.7]))
     0.139 [0.009, 0.445]
     """
-    return _judged(t, level, generalised_area, _of_generalised, lambda r, _: r / 2, most=0.5)
+    return _estimate_of_area(
+        t, level, generalised_area, _generalised_influence, lambda r, _: r / 2, most=0.5
+    )
 
 
-def _judged(
+def _estimate_of_area(
     tally: ClassTally | Tally,
     level: float,
     area: Callable[[Tally], float],
@@ -80,14 +93,13 @@ def _judged(
 
     `chance` gives what meaningless confidence gets, by the error rate and the best area.
     """
-    t = confident(tally)
+    t = confidence_tally(tally)
     total = t.negatives + t.positives
-    if not total:
-        return Estimate.undefined("no rows", level)
+    undefined_if("" if total else "no rows")
     value, bound = certified(t, lambda x: -area(x))
-    share, known = -value / most, _spread(t.pooled, influence)
-    if 0 < share < 1 and known.says_something():
-        low, high = limits(share, Spread(known.variance / most**2, known.df), level, "logit")
+    share, known = -value / most, _variance(t.pooled, influence)
+    if 0 < share < 1 and known.informative():
+        low, high = limits(share, Variance(known.variance / most**2, known.df), level, "logit")
         method = "linearised, logit"
     else:
         _, low, high = wilson(t.negatives, t.positives, *t.squares, level)
@@ -97,17 +109,94 @@ def _judged(
     return Estimate.within((0.0, most), *ends, level, method, bound=bound, baseline=baseline)
 
 
-def _spread(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Spread:
+def _variance(t: Tally, influence: Callable[[Tally], tuple[Floats, Floats]]) -> Variance:
     """Variance as the sum of squared influences of wrong and of right rows; few may bring most of it."""
-    wrong, right = influence(t)
-    total = t.negatives + t.positives
-    squares = inner(t.neg2, wrong * wrong) + inner(t.pos2, right * right)
-    w, w2 = (np.concatenate(x).astype(float) for x in ((t.neg, t.pos), (t.neg2, t.pos2)))
-    df = freedom(w, w2, np.concatenate((wrong, right)))
-    return pooled_spread(Part(squares / total**2, effective(total, sum(t.squares)), df))
+    (wrong, right), total = influence(t), t.negatives + t.positives
+    squares, df = sandwich((t.neg, t.neg2, wrong), (t.pos, t.pos2, right))
+    return pooled_variance(Component(squares / total**2, effective_size(total, sum(t.squares)), df))
 
 
-def _of_area(t: Tally) -> tuple[Floats, Floats]:
+def risk_area(t: Tally) -> float:
+    """The mean, over the rows from the surest down, of the share wrong among those kept so far.
+
+    Within ties it is the expected value over their random orders: the counts run straight.
+
+    >>> round(risk_area(Tally.of([1, 0, 1], [0.9, 0.8, 0.7])), 4)  # (0/1 + 1/2 + 1/3) / 3
+    0.2778
+    """
+    total = 0.0
+    for b in t.blocks():
+        wrong, mass, kept, missed, unit = _cumulated(b)
+        step = harmonic(kept / unit + 1, mass / unit)
+        total += float((wrong + (missed - wrong * (kept / mass)) * step).sum())
+    return min(1.0, max(0.0, total / (t.negatives + t.positives)))
+
+
+def best_risk_area(t: Tally) -> float:
+    """The same if every wrong row were less sure than every right one.
+
+    >>> round(best_risk_area(Tally.of([1, 0, 1], [0.9, 0.8, 0.7])), 4)  # (0/1 + 0/2 + 1/3) / 3
+    0.1111
+    """
+    if not t.negatives:
+        return 0.0
+    used = t.neg > 0
+    wrong, squares = (c[used].astype(np.float64)[::-1] for c in (t.neg, t.neg2))
+    missed = wrong.cumsum() - wrong
+    unit = squares / wrong
+    kept = missed + t.positives
+    step = harmonic(kept / unit + 1, wrong / unit)
+    total = float((wrong + (missed - kept) * step).sum())
+    return max(0.0, total / (t.negatives + t.positives))
+
+
+def generalised_area(t: Tally) -> float:
+    """The area below the share of all rows that are kept and wrong, over coverage.
+
+    >>> round(generalised_area(Tally.of([1, 0, 1], [0.9, 0.8, 0.7])), 4)  # (0 + 1/2 + 1) / 9
+    0.1667
+    """
+    total = 0.0
+    for b in t.blocks():
+        wrong, mass, _, missed, _ = _cumulated(b)
+        total += inner(mass, missed + wrong / 2)
+    whole = t.negatives + t.positives
+    # weights may add up to slightly more than the whole
+    return min(0.5, total / whole / whole)
+
+
+def _cumulated(b: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Of each cell: weight wrong, weight, what is kept and what is wrong above, and a row's weight."""
+    wrong, right = b.neg.astype(np.float64), b.pos.astype(np.float64)
+    mass = wrong + right
+    # the sums of what comes after each
+    missed, kept = (cumulative(w[::-1])[-2::-1] for w in (wrong, mass))
+    missed, kept = b.neg_above + missed, b.neg_above + b.pos_above + kept
+    # of unequal weights on one cell, that of as many equal rows as are worth as much
+    unit = (b.neg2 + b.pos2) / mass
+    return wrong, mass, kept, missed, unit
+
+
+def harmonic(x: Floats, m: Floats) -> Floats:
+    """1/x + 1/(x + 1) + ... of m terms, for any m: the difference of digammas, without cancellation.
+
+    >>> harmonic(np.array([2.0, 1e9]), np.array([3.0, 1.0]))
+    array([1.08333333e+00, 1.00000000e-09])
+    """
+    from scipy.special import digamma
+
+    end = x + m
+    # the asymptotic series, each of its terms as a difference of its own
+    first = m / x / end
+    second = first * (1 / x + 1 / end)
+    fourth = second * ((1 / x) * (1 / x) + (1 / end) * (1 / end))
+    total = np.log1p(m / x) + first / 2 + second / 12 - fourth / 120
+    small = x < ASYMPTOTIC
+    total[small] = digamma(end[small]) - digamma(x[small])
+    return np.where(m == 1, 1 / x, total)
+
+
+def _area_influence(t: Tally) -> tuple[Floats, Floats]:
     """The influence of a wrong and of a right row of each cell on the area of risk.
 
     A cell adds the integral of (E + e u / m) / (K + u) over u from 0 to m, its mass, where K is kept
@@ -116,7 +205,7 @@ def _of_area(t: Tally) -> tuple[Floats, Floats]:
     """
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    kept, missed = _down(m) - m, _down(e) - e
+    kept, missed = _from_above(m) - m, _from_above(e) - e
     above = kept > 0.5 * m.min()  # nothing is, but for rounding, above the surest
     k = np.where(above, kept, 1.0)
     log = np.where(above, np.log1p(m / k), 0.0)
@@ -124,32 +213,32 @@ def _of_area(t: Tally) -> tuple[Floats, Floats]:
     by_mass = e / m * (k / m) * log + rest / (k + m)
     by_kept = -e / m * log - rest / k * (m / (k + m))
     area = float((e + rest * log).sum())
-    right = by_mass + _below(by_kept) - area
-    return right + 1 - k / m * log + _below(log), right
+    right = by_mass + _strictly_below(by_kept) - area
+    return right + 1 - k / m * log + _strictly_below(log), right
 
 
-def _of_excess(t: Tally) -> tuple[Floats, Floats]:
+def _excess_influence(t: Tally) -> tuple[Floats, Floats]:
     """The same, less the influence on the best area, r + (1 - r) log(1 - r) of the error rate r."""
-    wrong, right = _of_area(t)
+    wrong, right = _area_influence(t)
     rate = t.negatives / (t.negatives + t.positives)
     slope = -math.log1p(-rate) if rate < 1 else 0.0
     return wrong - slope * (1 - rate), right + slope * rate
 
 
-def _of_generalised(t: Tally) -> tuple[Floats, Floats]:
+def _generalised_influence(t: Tally) -> tuple[Floats, Floats]:
     """The same on the area of generalised risk."""
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    missed, below = _down(e) - e / 2, _below(m) + m / 2
+    missed, below = _from_above(e) - e / 2, _strictly_below(m) + m / 2
     area = inner(m, missed)
     return missed + below - 2 * area, missed - 2 * area
 
 
-def _down(w: Floats) -> Floats:
+def _from_above(w: Floats) -> Floats:
     """The sum from the highest score down to each cell."""
     return np.asarray(w[::-1].cumsum()[::-1])
 
 
-def _below(w: Floats) -> Floats:
+def _strictly_below(w: Floats) -> Floats:
     """The sum over all cells below each."""
     return np.asarray(w.cumsum() - w)

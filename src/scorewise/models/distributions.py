@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.checks import check
-from scorewise.columns.classes import take_classes
+from scorewise.checks import at_least, check, is_finite, refused
+from scorewise.columns.classes import class_rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
-from scorewise.inference.scales import mean_score
+from scorewise.inference.means import mean_score
 from scorewise.measures import accuracy, aurc, auroc, ece, log_loss
-from scorewise.models.document import (
-    SHOWN,
-    InAndOutDocument,
-    SettingsRecord,
-    in_and_out_document,
-)
-from scorewise.models.validation import as_frame, check_number, check_numeric
+from scorewise.models.document import SHOWN, InAndOutDocument, SettingsRecord, in_and_out_document
+from scorewise.models.validation import as_frame, check_numeric
 from scorewise.registry import Lazy
-from scorewise.show.shown import Shown
+from scorewise.show.result import Pictures, Result
 from scorewise.tallies import ClassTally, Tally
-
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
 
 RADII = (1, 2, 3, 4, 5)
 
@@ -83,7 +74,7 @@ def in_and_out(
     at = {float(r): at_radius(X, r, points, random_state=seed) for r in radii}
     settings = SettingsRecord(points=points, clip=clip, level=level, seed=seed)
     sets = Sets(X, y, X_out, at, settings)
-    return InAndOut({str(name): FarAndNear(one, sets) for name, one in models.items()}, sets)
+    return InAndOut({str(name): ModelInAndOut(one, sets) for name, one in models.items()}, sets)
 
 
 class Sets(NamedTuple):
@@ -96,114 +87,105 @@ class Sets(NamedTuple):
     settings: SettingsRecord
 
 
-class FarAndNear(Lazy[Estimate]):
+class ModelInAndOut(Lazy[Estimate]):
     """One model, in and out of distribution: each measure by name, `at` the confidence by radius."""
 
     def __init__(self, model: Any, sets: Sets) -> None:
         super().__init__(SHOWN)
         self._settings = sets.settings
         p = np.asarray(model.predict_proba(sets.X), dtype=float)
-        self.classes = list(model.classes_)
-        self.tally = ClassTally.of(sets.y, p, classes=self.classes)
-        rows = take_classes(sets.y, p, classes=self.classes)  # however labels are spelled
-        self._right = rows.scores.argmax(axis=1) == rows.y
-        self._sure, self._sure_out = p.max(axis=1), _confidence(model, sets.out)
-        self.novelty_by, self._familiar = _familiar(model, sets.X, sets.out)
-        self.at = {radius: self._mean(_confidence(model, x)) for radius, x in sets.at.items()}
-
-    @cached_property
-    def largest_share(self) -> float:
-        """The share of the commonest class in distribution: a confidence that knows nothing."""
+        # however labels are spelled
+        rows = class_rows(None, label=sets.y, score=p, classes=list(model.classes_))
+        self.tally = ClassTally.of_rows(rows)
         counts = self.tally.confusion.weight.sum(axis=1)
-        return float(counts.max() / counts.sum())
+        # of the commonest class in distribution: a confidence that knows nothing
+        self.largest_share = float(counts.max() / counts.sum())
+        self._correct = rows.scores.argmax(axis=1) == rows.y
+        self._confidence = p.max(axis=1)
+        self.novelty_by: Any = None
+        # how familiar rows in distribution are, and rows out of it, by confidence and by novelty
+        self._familiarity: dict[str, tuple[Floats, Floats]] = {}
+        if sets.out is not None:
+            self._familiarity["confidence"] = self._confidence, _confidence(model, sets.out)
+            # the log density has fewer ties than minus the novelty, and goes first
+            names = ("score_samples", "novelty")
+            self.novelty_by = next((name for name in names if hasattr(model, name)), None)
+        if self.novelty_by is not None:
+            sign = -1.0 if self.novelty_by == "novelty" else 1.0
+            scores = (getattr(model, self.novelty_by)(x) for x in (sets.X, sets.out))
+            inside, outside = (sign * np.nan_to_num(np.asarray(x, float)) for x in scores)
+            self._familiarity["novelty"] = inside, outside
+        self.at = {r: self._mean(_confidence(model, x)) for r, x in sets.at.items()}
 
-    @cached_property
+    @property
     def by_novelty(self) -> Tally | None:
         """All rows, least novel surest: right, or wrong, as all rows out of distribution are."""
-        return None if self._familiar is None else self._kept(*self._familiar)
+        return self._correct_by("novelty")
 
-    @cached_property
+    @property
     def by_confidence(self) -> Tally | None:
         """The same, the highest posterior surest."""
-        return None if self._sure_out is None else self._kept(self._sure, self._sure_out)
+        return self._correct_by("confidence")
+
+    def _correct_by(self, name: str) -> Tally | None:
+        if name not in self._familiarity:
+            return None
+        inside, outside = self._familiarity[name]
+        return _tally(np.append(self._correct, np.zeros(len(outside))), inside, outside)
 
     def _unknown(self, name: str) -> str:
         return f"no measure {name}; there are {', '.join(SHOWN)}"
 
     def _make(self, name: str) -> Estimate:
-        asked, both = self._settings, (self._sure, self._sure_out)
-        level = asked.level
-        made: dict[str, Callable[[], Estimate]] = {
-            "accuracy": lambda: accuracy(self.tally, level=level),
-            "log_loss": lambda: log_loss(self.tally, clip=asked.clip, level=level),
-            "ece": lambda: ece(self.tally, level=level, seed=asked.seed),
-            "confidence_in": lambda: self._mean(self._sure),
-            "confidence_out": lambda: self._mean(self._sure_out),
-            "auroc_novelty": lambda: self._told(self._familiar),
-            "auroc_confidence": lambda: self._told(both),
-            "aurc_novelty": lambda: self._area(self.by_novelty),
-            "aurc_confidence": lambda: self._area(self.by_confidence),
-        }
-        return made[name]()
+        level, measure, by = self._settings.level, *name.partition("_")[::2]
+        if name == "accuracy":
+            return accuracy(self.tally, level=level)
+        if name == "log_loss":
+            return log_loss(self.tally, clip=self._settings.clip, level=level)
+        if name == "ece":
+            return ece(self.tally, level=level, seed=self._settings.seed)
+        if name == "confidence_in":
+            return self._mean(self._confidence)
+        familiarity = self._familiarity.get("confidence" if measure == "confidence" else by)
+        if familiarity is None:
+            why = "the model has no score_samples or novelty"
+            return Estimate.undefined(
+                why if self._familiarity else "no rows out of distribution", level
+            )
+        inside, outside = familiarity
+        if measure == "confidence":
+            return self._mean(outside)
+        if measure == "auroc":  # rows out of distribution are told by low numbers
+            y = np.repeat([0, 1], [len(inside), len(outside)])
+            return auroc(_tally(y, -inside, -outside), level=level)
+        return aurc(self._correct_by(by), level=level)
 
-    def _mean(self, sure: Floats | None) -> Estimate:
-        if sure is None:
-            return self._undefined()
-        t = Tally.of(np.zeros(len(sure), int), sure, positive=1, kind="score")
+    def _mean(self, confidence: Floats) -> Estimate:
+        t = _tally(np.zeros(len(confidence)), confidence)
         mean = mean_score(t, level=self._settings.level)
         low, high = max(mean.low, 0.0), min(mean.high, 1.0)
         return replace(mean, low=low, high=high, baseline=self.largest_share)
 
-    def _told(self, sure: tuple[Any, Any] | None) -> Estimate:
-        """How well a number tells rows out of distribution, where it is low, from rows in it."""
-        if sure is None or self._sure_out is None:
-            return self._undefined()
-        y = np.repeat([0, 1], [len(part) for part in sure])
-        return auroc(
-            Tally.of(y, -np.concatenate(sure), positive=1, kind="score"), level=self._settings.level
-        )
 
-    def _area(self, t: Tally | None) -> Estimate:
-        return self._undefined() if t is None else aurc(t, level=self._settings.level)
-
-    def _undefined(self) -> Estimate:
-        out = self._sure_out is not None
-        why = "the model has no score_samples or novelty" if out else "no rows out of distribution"
-        return Estimate.undefined(why, self._settings.level)
-
-    def _kept(self, sure: Floats, sure_out: Floats) -> Tally:
-        right = np.concatenate([self._right, np.zeros(len(sure_out), bool)]).astype(int)
-        return Tally.of(right, np.concatenate([sure, sure_out]), positive=1, kind="score")
+def _tally(y: Any, *scores: Floats) -> Tally:
+    """The tally of numbers of any scale, in distribution and out of it; 1 is positive."""
+    return Tally.of(y.astype(int), np.concatenate(scores), positive=1, kind="score")
 
 
-def _confidence(model: Any, X: Any) -> Any:  # noqa: N803
-    """The highest posterior of each row; none where there are no rows."""
-    return None if X is None else np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
+def _confidence(model: Any, X: Any) -> Floats:  # noqa: N803
+    """The highest posterior of each row."""
+    p: Floats = np.asarray(model.predict_proba(X), dtype=float).max(axis=1)
+    return p
 
 
-def _familiar(model: Any, *sets: Any) -> tuple[str | None, tuple[Any, ...] | None]:
-    """What tells how familiar rows are, and how familiar each set is.
-
-    The log density has fewer ties than minus the novelty, and goes first.
-    """
-    if sets[-1] is None:
-        return None, None
-    if hasattr(model, "score_samples"):
-        found = [np.nan_to_num(np.asarray(model.score_samples(x), float)) for x in sets]
-        return "score_samples", tuple(found)
-    if hasattr(model, "novelty"):
-        return "novelty", tuple(-np.asarray(model.novelty(x)) for x in sets)
-    return None, None
-
-
-class InAndOut(Lazy[FarAndNear], Shown):
+class InAndOut(Lazy[ModelInAndOut], Result):
     """Models in and out of distribution; `r["forest"]["ece"]`, or `r.ece` if there is one. A table."""
 
-    def __init__(self, models: Mapping[str, FarAndNear], sets: Sets) -> None:
+    def __init__(self, models: Mapping[str, ModelInAndOut], sets: Sets) -> None:
         super().__init__(models)
         self._models, self._sets = models, sets
 
-    def _make(self, name: str) -> FarAndNear:
+    def _make(self, name: str) -> ModelInAndOut:
         return self._models[name]
 
     def _unknown(self, name: str) -> str:
@@ -218,20 +200,15 @@ class InAndOut(Lazy[FarAndNear], Shown):
 
     def document(self) -> InAndOutDocument:
         """What is written and shown; `scorewise schema in-and-out` prints its schema."""
-        return self._document
-
-    @cached_property
-    def _document(self) -> InAndOutDocument:
         return in_and_out_document(self, self._sets)
 
     def pictures(self) -> Pictures:
         """The confidence in and out of distribution, and at radii of the data."""
         from scorewise.displays import ConfidenceDisplay
-        from scorewise.displays.overview import Pictures
 
         return Pictures({"confidence": ConfidenceDisplay(self).plot}, ("confidence",))
 
-    __repr__ = Shown.__repr__
+    __repr__ = Result.__repr__
 
 
 def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> Any:  # noqa: N803
@@ -246,8 +223,9 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
     array([[ 5.9, -0.5],
            [ 7.6, 24.6]])
     """
-    check_number("radius", radius, 0, such_as=5, whole=False)
-    check_number("n", n, 1, such_as=500)
+    if not (is_finite(radius) and radius >= 0):
+        raise refused("radius", "be a number from 0 up, such as 5", radius)
+    at_least(1, 500, n=n)
     random = np.random.default_rng(random_state)
     frame = as_frame(X)
     if frame is None:
@@ -257,43 +235,36 @@ def at_radius(X: Any, radius: float, n: int = 500, *, random_state: int = 0) -> 
             raise BadInput(f"X has the shape {rows.shape}; it must have rows and columns")
         points = _around(rows.reshape(len(rows), -1), radius, n, random)
         return points.reshape(n, *rows.shape[1:])
-    columns = list(frame.iter_columns())
-    numeric = [column.dtype.is_numeric() for column in columns]
-    if not any(numeric):
+    numeric = [column for column in frame.iter_columns() if column.dtype.is_numeric()]
+    if not numeric:
         raise BadInput("X has no column of numbers; give some")
-    told = [c.cast(nw.Float64).to_numpy() for c, own in zip(columns, numeric, strict=True) if own]
-    moved = iter(_around(np.column_stack(told).astype(float), radius, n, random).T)
-    drawn = random.integers(len(frame), size=n).tolist()
-    made = {}
-    for at, (column, own) in enumerate(zip(columns, numeric, strict=True)):
-        values, kind = (
-            (next(moved), nw.Float64()) if own else (column[drawn].to_list(), column.dtype)
-        )
-        made[str(at)] = nw.new_series(str(at), values, kind, backend=frame.implementation)
-    found = nw.from_dict(made)
-    if frame.implementation.is_pandas_like():  # where names need not be words
-        native = found.to_native()
-        native.columns = frame.to_native().columns
-        return native
-    return found.rename(dict(zip(found.columns, frame.columns, strict=True))).to_native()
+    values = np.column_stack([column.cast(nw.Float64).to_numpy() for column in numeric])
+    points = _around(values.astype(float), radius, n, random)
+    drawn = nw.maybe_reset_index(frame[random.integers(len(frame), size=n).tolist()])
+    backend = frame.implementation
+    moved = (
+        nw.new_series(column.name, new, nw.Float64(), backend=backend)
+        for column, new in zip(numeric, points.T, strict=True)
+    )
+    return drawn.with_columns(*moved).to_native()
 
 
 def _around(flat: Floats, radius: float, n: int, random: np.random.Generator) -> Floats:
     """Points around the centre of rows, of which some values may be missing."""
     if endless := int(np.isinf(flat).any(axis=1).sum()):
         raise BadInput(f"X is infinite in {endless:,} rows; leave them out")
-    known = ~np.isnan(flat)
-    count = np.maximum(known.sum(axis=0), 1)
-    low = np.where(known, flat, np.inf).min(axis=0)
-    varies = low < np.where(known, flat, -np.inf).max(axis=0)
+    there = ~np.isnan(flat)
+    count = np.maximum(there.sum(axis=0), 1)
+    low = np.where(there, flat, np.inf).min(axis=0)
+    varies = low < np.where(there, flat, -np.inf).max(axis=0)
     low = np.where(np.isinf(low), 0.0, low)  # of a column without any value
-    centre = low + np.where(known, flat - low, 0).sum(axis=0) / count  # exact where it is constant
-    away = np.where(known, flat - centre, 0)
-    most = np.abs(away).max(axis=0)
-    size = np.where(most > 0, most, 1.0)  # what is squared stays near 1
-    spread = np.where(varies, np.sqrt(((away / size) ** 2).sum(axis=0) / count) * size, 0.0)
+    centre = low + np.where(there, flat - low, 0).sum(axis=0) / count  # exact where it is constant
+    distance = np.where(there, flat - centre, 0)
+    farthest = np.abs(distance).max(axis=0)
+    size = np.where(farthest > 0, farthest, 1.0)  # what is squared stays near 1
+    spread = np.where(varies, np.sqrt(((distance / size) ** 2).sum(axis=0) / count) * size, 0.0)
     unit = np.where(spread > 0, spread, 1.0)
-    reach = np.sqrt(((away / unit) ** 2).sum(axis=1)).max()
+    reach = np.sqrt(((distance / unit) ** 2).sum(axis=1)).max()
     directions = random.normal(size=(n, flat.shape[1])) * (spread > 0)
     length = np.sqrt((directions**2).sum(axis=1, keepdims=True))
     directions /= np.where(length > 0, length, 1.0)

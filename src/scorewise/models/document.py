@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from scorewise.show.document import Document, with_cautions
-from scorewise.show.estimates import Estimated, Repeatable, Titled, record_of
-from scorewise.show.fields import Count, Record, Share, means
 from scorewise.show.page import Column, Section, section, undefined
+from scorewise.show.records import (
+    Count,
+    Estimated,
+    Record,
+    Repeatable,
+    Share,
+    Titled,
+    field,
+    record_of,
+)
 from scorewise.show.verdict import Hints
-from scorewise.show.words import Format, count, percent, written
+from scorewise.show.words import count, formatted, percent
 
 if TYPE_CHECKING:
-    from scorewise.models.distributions import FarAndNear, InAndOut, Sets
+    from scorewise.models.distributions import InAndOut, ModelInAndOut, Sets
 
 SURE = 0.1  # above the largest class share, out of distribution
 Side = Literal["in", "out"]
@@ -37,33 +45,37 @@ SHOWN: dict[str, tuple[str, Side]] = {
 class SettingsRecord(Repeatable):
     """The settings that the numbers depend on."""
 
-    points: Count = means("Points at each radius.")
-    clip: float | None = means("Distance from 0 to which log loss clips; null: no clipping.")
+    points: Count = field("Points at each radius.")
+    clip: float | None = field("Distance from 0 to which log loss clips; null: no clipping.")
 
 
 class RowsRecord(Record):
     """The rows that the models were judged on."""
 
-    rows: Count = means("Rows in distribution.")
-    rows_out: Count | None = means("Rows out of distribution; null where none were given.")
-    columns: Count = means("Numbers that a row has.")
-    classes: list[str] = means("The classes.", min_length=1)
-    largest_share: Share = means("Share of the commonest class.")
+    rows: Count = field("Rows in distribution.")
+    rows_out: Count | None = field("Rows out of distribution; null where none were given.")
+    columns: Count = field("Numbers that a row has.")
+    classes: list[str] = field("The classes.", min_length=1)
+    largest_share: Share = field("Share of the commonest class.")
 
 
-class _Name(Titled):
-    of: Side = means("Whether it is of rows in or out of distribution.")
+class OfSide(Titled):
+    """A measure of rows in or out of distribution."""
+
+    of: Side = field("Whether it is of rows in or out of distribution.")
 
 
-class MeasureRecord(Estimated, _Name):
+class MeasureRecord(Estimated, OfSide):
     """One measure with its estimate."""
 
 
-class _Radius(Record):
-    radius: float = means("Multiple of the largest distance of a row from the centre.", ge=0)
+class AtRadius(Record):
+    """Where points lie."""
+
+    radius: float = field("Multiple of the largest distance of a row from the centre.", ge=0)
 
 
-class RadiusRecord(Estimated, _Radius):
+class RadiusRecord(Estimated, AtRadius):
     """The mean confidence at one radius."""
 
 
@@ -71,22 +83,11 @@ class ModelRecord(Record):
     """One model."""
 
     name: str
-    novelty: Literal["score_samples", "novelty"] | None = means(
+    novelty: Literal["score_samples", "novelty"] | None = field(
         "What told how novel rows are; null where nothing did."
     )
     measures: list[MeasureRecord]
-    radii: list[RadiusRecord] = means("The mean confidence at radii of the data.")
-
-    @classmethod
-    def of(cls, name: str, one: FarAndNear) -> ModelRecord:
-        """The record of a model."""
-        measures = [
-            record_of(MeasureRecord, one[key], name=key, title=title, of=of)
-            for key, (title, of) in SHOWN.items()
-        ]
-        radii = [record_of(RadiusRecord, e, radius=radius) for radius, e in one.at.items()]
-        novelty = one.novelty_by
-        return record_of(cls, name=name, novelty=novelty, measures=measures, radii=radii)
+    radii: list[RadiusRecord] = field("The mean confidence at radii of the data.")
 
 
 class InAndOutDocument(Document, command="in-and-out"):
@@ -94,7 +95,7 @@ class InAndOutDocument(Document, command="in-and-out"):
 
     settings: SettingsRecord
     data: RowsRecord
-    models: list[ModelRecord] = means("The models.", min_length=1)
+    models: list[ModelRecord] = field("The models.", min_length=1)
     hints: Hints
 
     def sections(self) -> list[Section]:
@@ -103,7 +104,7 @@ class InAndOutDocument(Document, command="in-and-out"):
         facts = [("In", f"{count(data.rows)} rows of {len(data.classes)} classes")]
         if data.rows_out is not None:
             facts.append(("Out", f"{count(data.rows_out)} rows"))
-        share = written(data.largest_share, "number")
+        share = formatted(data.largest_share, "number")
         facts.append(("Prior", f"the commonest class has a share of {share}"))
         return [
             Section(facts=facts),
@@ -116,55 +117,59 @@ class InAndOutDocument(Document, command="in-and-out"):
 
 def in_and_out_document(r: InAndOut, sets: Sets) -> InAndOutDocument:
     """The document of models judged together."""
-    first = next(iter(r.values()))
-    shape = np.shape(sets.X)
+    first, (rows, *columns) = next(iter(r.values())), np.shape(sets.X)
+    models = [
+        ModelRecord(
+            name=name,
+            novelty=one.novelty_by,
+            measures=[
+                record_of(MeasureRecord, one[key], name=key, title=title, of=of)
+                for key, (title, of) in SHOWN.items()
+            ],
+            radii=[record_of(RadiusRecord, e, radius=radius) for radius, e in one.at.items()],
+        )
+        for name, one in r.items()
+    ]
     doc = InAndOutDocument(
         settings=sets.settings,
         data=RowsRecord(
-            rows=int(shape[0]),
+            rows=int(rows),
             rows_out=None if sets.out is None else len(sets.out),
-            columns=int(np.prod(shape[1:])),
+            columns=math.prod(columns),
             classes=[str(c) for c in first.tally.classes],
             largest_share=first.largest_share,
         ),
-        models=[ModelRecord.of(name, one) for name, one in r.items()],
+        models=models,
         hints=[hint for name, one in r.items() for hint in _hints(name, one)],
     )
     return with_cautions(doc)
 
 
-def _hints(name: str, one: FarAndNear) -> Iterator[str]:
+def _hints(name: str, one: ModelInAndOut) -> Iterator[str]:
     """Where a model stays sure of what it cannot know."""
     share = one.largest_share
     places = {"out of distribution": one["confidence_out"]}
-    places |= {f"at radius {radius:g}": found for radius, found in list(one.at.items())[-1:]}
-    for place, found in places.items():
-        least = found.value if math.isnan(found.low) else found.low
-        if found.defined and least > share + SURE:
+    places |= {f"at radius {radius:g}": e for radius, e in list(one.at.items())[-1:]}
+    for place, e in places.items():
+        least = e.value if math.isnan(e.low) else e.low
+        if e.defined and least > share + SURE:
             yield (
-                f"'{name}' is {found.value:.2f} sure {place} on average, where the share of the "
+                f"'{name}' is {e.value:.2f} sure {place} on average, where the share of the "
                 f"commonest class is {share:.2f}"
             )
 
 
 def _measures(doc: InAndOutDocument, of: Side, title: str) -> list[Section]:
     """One side, measure by measure, each with all models that have a value."""
-    titles = {m.name: m.title for m in doc.models[0].measures if m.of == of}
     rows = [
-        (titles[name], f"'{model.name}'", m, m)
-        for name in titles
-        for model in doc.models
-        for m in model.measures
-        if m.name == name and not m.why
+        (m.title, f"'{model.name}'", m, m)
+        for same in zip(*(model.measures for model in doc.models), strict=True)
+        for model, m in zip(doc.models, same, strict=True)
+        if m.of == of and not m.why
     ]
     level = f"{percent(doc.settings.level)} interval"
-    heads: dict[str, Format] = {
-        "Measure": "text",
-        "Model": "text",
-        "Value": "value",
-        level: "interval",
-    }
-    return section(title, heads, rows)
+    columns = [Column("Measure", "text"), Column("Model", "text"), Column("Value", "value")]
+    return section(title, [*columns, Column(level, "interval")], rows)
 
 
 def _radii(doc: InAndOutDocument) -> list[Section]:
@@ -185,6 +190,6 @@ def _absent(doc: InAndOutDocument) -> Iterator[tuple[str, str]]:
     """What has no value, with the reason; not where there were no rows, or no novelty, to ask for."""
     for model in doc.models:
         for m in model.measures:
-            asked = m.of == "in" or doc.data.rows_out is not None
-            if asked and (model.novelty is not None or not m.name.endswith("novelty")):
+            expected = m.of == "in" or doc.data.rows_out is not None
+            if expected and (model.novelty is not None or not m.name.endswith("novelty")):
                 yield m.why, f"{m.title} of '{model.name}'"

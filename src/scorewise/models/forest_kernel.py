@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, TypeAlias
+from functools import cached_property, reduce
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,53 +26,48 @@ from scorewise.models.kernel_density import stratified_folds, stratified_sample
 from scorewise.tallies.losses import softmax
 
 Int32s: TypeAlias = NDArray[np.int32]
-Inside: TypeAlias = Callable[[int], Floats]  # what each training row weighs in a tree
+InBag: TypeAlias = Callable[[int], Floats]  # what each training row weighs in a tree
 
-MOST = 2000  # training rows on which settings are tuned
+MAX_TUNING_ROWS = 2000
 FOLDS = 4
 SMOOTHINGS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SHARPEST, FLATTEST = 8.0, 0.125
 _TINY = 1e-300
-_ENTRIES = 400_000  # pairs of tree and row that are worked on at a time
+_PAIRS_AT_ONCE = 400_000  # of tree and row that are worked on at a time
 _LARGE = 16  # times as many members of a class as are kept: all trees keep the same ones then
-_FEW = 8  # classes; more are mostly zeros
+_MAX_DENSE = 8  # classes; of more most entries are zero
 
 
 @dataclass(frozen=True)
 class Leaves:
     """Members of each leaf, weighted so that exponent 1 gives back the forest.
 
-    `members` has a row for each leaf of each tree and a column for each training row. In the
-    leaf l a member of class y has its share of the weight of y there, times the leaf's chance of y.
-    `numbers` has the row of each node, all trees one after the other, which start at `offsets`.
+    `members` has a row for each node, all trees one after the other, which start at `offsets`, and a
+    column for each training row; nodes that are no leaves have no members. In the leaf l a member of
+    class y has its share of the weight of y there, times the leaf's chance of y.
     """
 
     members: Any
-    numbers: Int32s
-    offsets: Ints
+    offsets: Int32s
 
     @classmethod
-    def of(
-        cls, forest: Any, leaves: Int32s, y: Ints, inside: Inside, most: int, rng: Any
-    ) -> Leaves:
-        """From the leaf of each row in each tree and each row's weight there, `inside(tree)`.
+    def of(cls, forest: Any, leaves: Int32s, y: Ints, in_bag: InBag, most: int, rng: Any) -> Leaves:
+        """From the leaf of each row in each tree and each row's weight there, `in_bag(tree)`.
 
         A leaf keeps at most `most` members of a class, drawn at random, which stand for the rest:
         so the work for a row does not grow with the training data where leaves are pure and large.
         Very large leaves of all trees draw alike, which keeps the rows few that have any weight.
         """
-        lot = rng.random(len(y))
+        order = rng.random(len(y))
         trees = [e.tree_ for e in forest.estimators_]
-        offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
-        step = max(1, _ENTRIES // max(len(y), 1))
+        step = max(1, _PAIRS_AT_ONCE // max(len(y), 1))
         parts = []
         for at in range(0, len(trees), step):
             some = slice(at, at + step)
-            weight = np.concatenate([inside(tree) for tree in range(len(trees))[some]])
-            parts.append(_members(trees[some], leaves[:, some], y, weight, most, lot, rng))
-        ends = np.concatenate([tree.children_left == -1 for tree in trees])
-        numbers = np.where(ends, np.cumsum(ends) - 1, 0).astype(np.int32)
-        return cls(_narrow(sparse.vstack(parts, format="csr")), numbers, offsets[:-1])
+            weight = np.concatenate([in_bag(tree) for tree in range(len(trees))[some]])
+            parts.append(_members(trees[some], leaves[:, some], y, weight, most, order, rng))
+        members = _narrow(sparse.vstack(parts, format="csr"))
+        return cls(members, _offsets(trees)[:-1].astype(np.int32))
 
     def weights(self, leaves: Int32s, use: Bools | None = None) -> Any:
         """The weight w(x, i) of each training row i for rows x that fall into these leaves.
@@ -80,64 +75,67 @@ class Leaves:
         `use` tells the trees that may speak of each row (out of bag); all of them otherwise.
         Each row of weights sums to 1 (to 0 where no tree may speak).
         """
-        own = self.numbers[leaves + self.offsets]
-        rows, trees = own.shape
+        nodes = leaves + self.offsets
+        rows, trees = nodes.shape
         if use is None:
-            counts, columns = np.full(rows, trees), own.ravel()
+            counts, columns = np.full(rows, trees), nodes.ravel()
         else:
-            counts, columns = use.sum(axis=1), own[use]
+            counts, columns = use.sum(axis=1), nodes[use]
         starts = np.concatenate([[0], np.cumsum(counts)])
         share = np.repeat(1.0 / np.maximum(counts, 1), counts)
-        asked = sparse.csr_array((share, columns, starts), shape=(rows, self.members.shape[0]))
-        return _narrow(asked) @ self.members
+        incidence = sparse.csr_array((share, columns, starts), (rows, self.members.shape[0]))
+        return _narrow(incidence) @ self.members
 
 
 def leaves_of(forest: Any, x: Floats) -> Int32s:
     """The leaf of each row in each tree (rows by trees)."""
-    seen = as_trees_see(x)
-    found = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
+    narrow = as_float32(x)
+    leaves = np.empty((len(forest.estimators_), len(x)), dtype=np.int32)
     for at, tree in enumerate(forest.estimators_):
-        found[at] = tree.tree_.apply(seen)
-    return np.ascontiguousarray(found.T)
+        leaves[at] = tree.tree_.apply(narrow)
+    return np.ascontiguousarray(leaves.T)
 
 
-def together(forest: Any, x: Floats) -> Ints:
+def order_by_leaves(forest: Any, x: Floats) -> Ints:
     """The order of rows in which those that share leaves follow one another.
 
     Trees then take the same turns again and again, and what belongs to a leaf is read once.
     """
-    seen = as_trees_see(x)
-    return np.lexsort([tree.tree_.apply(seen) for tree in forest.estimators_[:3]])
+    narrow = as_float32(x)
+    return np.lexsort([tree.tree_.apply(narrow) for tree in forest.estimators_[:3]])
 
 
-def as_trees_see(x: Floats) -> NDArray[np.float32]:
+def as_float32(x: Floats) -> NDArray[np.float32]:
     """The rows with the 32 bits that trees compare; refused where these do not hold them."""
     with np.errstate(over="ignore"):
-        seen = np.ascontiguousarray(x, dtype=np.float32)
-    if beyond := int(np.isinf(seen).any(axis=1).sum()):
+        narrow = np.ascontiguousarray(x, dtype=np.float32)
+    if beyond := int(np.isinf(narrow).any(axis=1).sum()):
         raise BadInput(f"{beyond} rows have infinite values or values beyond float32; rescale them")
-    return seen
+    return narrow
 
 
 def _members(
-    trees: list[Any], leaves: Int32s, y: Ints, weight: Floats, most: int, lot: Floats, rng: Any
+    trees: list[Any], leaves: Int32s, y: Ints, weight: Floats, most: int, order: Floats, rng: Any
 ) -> Any:
     """Members of the leaves of a few trees."""
-    offsets = np.cumsum([0, *(tree.node_count for tree in trees)])
     values = np.concatenate([tree.value[:, 0, :] for tree in trees])
     values = values / values.sum(axis=1, keepdims=True)
     classes = values.shape[1]
     held = np.flatnonzero(weight)
     rows = held % len(y)
-    node = (leaves.T + offsets[:-1, None]).ravel()[held]
+    node = (leaves.T + _offsets(trees)[:-1, None]).ravel()[held]
     group = node * classes + y[rows]
     weight = weight[held]
-    kept = _drawn(group, len(values) * classes, most, lot[rows], rng)
+    kept = _drawn(group, len(values) * classes, most, order[rows], rng)
     node, group, rows, weight = node[kept], group[kept], rows[kept], weight[kept]
     total = np.bincount(group, weight, len(values) * classes)
     share = weight * values.ravel()[group] / total[group]
-    ends = np.concatenate([tree.children_left == -1 for tree in trees])
-    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))[ends]
+    return sparse.csr_array((share, (node, rows)), shape=(len(values), len(y)))
+
+
+def _offsets(trees: list[Any]) -> Ints:
+    """The first node of each tree among the nodes of all, and how many these are."""
+    return np.cumsum([0, *(tree.node_count for tree in trees)])
 
 
 def _narrow(matrix: Any) -> Any:
@@ -148,27 +146,40 @@ def _narrow(matrix: Any) -> Any:
     return matrix
 
 
-def _drawn(group: Ints, groups: int, most: int, lot: Floats, rng: Any) -> Bools:
-    """Which entries stay when each group keeps at most `most`, drawn at random; large ones by `lot`."""
+def _drawn(group: Ints, groups: int, most: int, order: Floats, rng: Any) -> Bools:
+    """Which entries stay when each group keeps `most` at most, drawn at random; large ones by `order`."""
     kept = np.ones(len(group), dtype=bool)
     count = np.bincount(group, minlength=groups)[group]
     large = np.flatnonzero(count > most)
     if not len(large):
         return kept
     of = group[large]
-    drawn = np.where(count[large] > _LARGE * most, lot[large], rng.random(len(of)))
-    order = np.argsort(of + drawn)
-    of = of[order]
-    first = np.concatenate([[True], of[1:] != of[:-1]])
-    starts = np.flatnonzero(first)
+    drawn = np.where(count[large] > _LARGE * most, order[large], rng.random(len(of)))
+    place = np.argsort(of + drawn)
+    of = of[place]
+    starts = np.flatnonzero(np.concatenate([[True], of[1:] != of[:-1]]))
     rank = np.arange(len(of)) - np.repeat(starts, np.diff([*starts, len(of)]))
-    kept[large[order[rank >= most]]] = False
+    kept[large[place[rank >= most]]] = False
     return kept
 
 
-@dataclass(frozen=True)
-class Unseen:
-    """Training rows and the weights that all training rows have for them; `how` says from where.
+def in_bag_weights(forest: Any, rows: int, weight: Any, counted: Any = True) -> InBag:
+    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight.
+
+    Rows that are not counted, since their class weighs nothing, weigh nothing.
+    """
+    each = (np.ones(rows) if weight is None else np.asarray(weight, dtype=float)) * counted
+    if not forest.bootstrap:
+        return lambda tree: each
+    drawn = forest.estimators_samples_
+    if hasattr(forest, "_sample_weight"):
+        # from scikit-learn 1.9 on, weights are the chances of being drawn
+        each = counted * np.ones(rows)
+    return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
+
+
+class TuningRows(NamedTuple):
+    """Training rows and the weights that all training rows have for them; `source` says from where.
 
     Each stands for `stand_for` rows of its class.
     """
@@ -176,74 +187,88 @@ class Unseen:
     rows: Ints
     stand_for: Floats
     weights: Any
-    how: str
+    source: str
 
 
-def bags(forest: Any, rows: int, weight: Any, counts: Any = True) -> Inside:
-    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight.
+@dataclass(frozen=True)
+class Training:
+    """A forest, the rows that it was trained on, and which of them are counted.
 
-    Rows that do not count, since their class weighs nothing, weigh nothing.
+    A leaf keeps at most `members` of a class.
     """
-    given = (np.ones(rows) if weight is None else np.asarray(weight, dtype=float)) * counts
-    if not forest.bootstrap:
-        return lambda tree: given
-    drawn = forest.estimators_samples_
-    # from scikit-learn 1.9 on, weights are the chances of being drawn
-    each = counts * np.ones(rows) if hasattr(forest, "_sample_weight") else given
-    return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
 
+    forest: Any
+    x: Floats
+    labels: Any
+    weight: Floats | None
+    counted: Bools
+    members: int
+    rng: Any
 
-def out_of_bag(
-    leaves: Leaves, found: Int32s, y: Any, inside: Inside, counts: Bools, rng: Any
-) -> Unseen | None:
-    """Rows with the weights from the trees that did not draw them; none where all trees drew all."""
-    rows, stand_for = stratified_sample(y, MOST, rng, np.flatnonzero(counts))
-    use = np.column_stack([inside(tree)[rows] == 0 for tree in range(found.shape[1])])
-    told = use.any(axis=1)
-    rows, stand_for, use = rows[told], stand_for[told], use[told]
-    if not len(rows):
-        return None
-    return Unseen(rows, stand_for, leaves.weights(found[rows], use), "out of bag")
+    @cached_property
+    def in_bag(self) -> InBag:
+        """What each row weighs in each tree."""
+        return in_bag_weights(self.forest, len(self.x), self.weight, self.counted)
 
+    def tuning_rows(self, leaves: Leaves, found: Int32s) -> TuningRows:
+        """Rows with weights from trees that did not see them, as far as there are any.
 
-def held_out(
-    forest: Any, x: Any, y: Any, weight: Any, counts: Bools, most: int, rng: Any
-) -> Unseen | None:
-    """Rows of each of a few folds, with the weights from a smaller forest of the other folds."""
-    parts = []
-    own = np.flatnonzero(counts)
-    for others, held in stratified_folds(np.unique(y[own], return_inverse=True)[1], FOLDS, rng):
-        rest = own[others]
-        asked, stand_for = stratified_sample(y, MOST // FOLDS, rng, own[held])
-        kept = None if weight is None else weight[rest]
-        w = _from_others(forest, x[rest], y[rest], kept, x[asked], most, rng)
-        wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(asked), len(y)))
-        parts.append((asked, stand_for, wide))
-    if not parts:
-        return None
-    rows, each, weights = zip(*parts, strict=True)
-    w = sparse.vstack(weights, format="csr")
-    return Unseen(np.concatenate(rows), np.concatenate(each), w, f"{FOLDS} folds")
+        `found` is the leaf of each row in each tree.
+        """
+        drawn = self.out_of_bag(leaves, found) if self.forest.bootstrap else self.held_out()
+        if drawn is not None:
+            return drawn
+        rows, stand_for = self._sample()
+        return TuningRows(rows, stand_for, leaves.weights(found[rows]), "training rows")
 
+    def _sample(self) -> tuple[Ints, Floats]:
+        places = np.flatnonzero(self.counted)
+        return stratified_sample(self.labels, MAX_TUNING_ROWS, self.rng, places)
 
-def _from_others(forest: Any, x: Any, y: Any, weight: Any, asked: Any, most: int, rng: Any) -> Any:
-    """Weights of the rows `x` for the rows `asked`, from a fifth of the trees."""
-    trees = max(10, len(forest.estimators_) // 5)
-    seed = int(rng.integers(2**31 - 1))
-    small = clone(forest).set_params(n_estimators=trees, random_state=seed, warm_start=False)
-    small.fit(x, y, sample_weight=weight)
-    codes = np.searchsorted(small.classes_, y)
-    inside = bags(small, len(y), weight)
-    leaves = Leaves.of(small, leaves_of(small, x), codes, inside, most, rng)
-    return leaves.weights(leaves_of(small, asked)).tocsr()
+    def out_of_bag(self, leaves: Leaves, found: Int32s) -> TuningRows | None:
+        """Rows with the weights from trees that did not draw them; none where all trees drew all."""
+        rows, stand_for = self._sample()
+        use = np.column_stack([self.in_bag(tree)[rows] == 0 for tree in range(found.shape[1])])
+        unseen = use.any(axis=1)
+        rows, stand_for, use = rows[unseen], stand_for[unseen], use[unseen]
+        if not len(rows):
+            return None
+        return TuningRows(rows, stand_for, leaves.weights(found[rows], use), "out of bag")
+
+    def held_out(self) -> TuningRows | None:
+        """Rows of each of a few folds, with the weights from a forest of the others, a fifth as large."""
+        parts = []
+        x, labels, rng = self.x, self.labels, self.rng
+        places = np.flatnonzero(self.counted)
+        codes = np.unique(labels[places], return_inverse=True)[1]
+        for fitted, held in stratified_folds(codes, FOLDS, rng):
+            rest = places[fitted]
+            rows, stand_for = stratified_sample(labels, MAX_TUNING_ROWS // FOLDS, rng, places[held])
+            weight = None if self.weight is None else self.weight[rest]
+            trees = max(10, len(self.forest.estimators_) // 5)
+            seed = int(rng.integers(2**31 - 1))
+            small = clone(self.forest)
+            small.set_params(n_estimators=trees, random_state=seed, warm_start=False)
+            small.fit(x[rest], labels[rest], sample_weight=weight)
+            codes_of_rest = np.searchsorted(small.classes_, labels[rest])
+            in_bag = in_bag_weights(small, len(rest), weight)
+            found = leaves_of(small, x[rest])
+            leaves = Leaves.of(small, found, codes_of_rest, in_bag, self.members, rng)
+            w = leaves.weights(leaves_of(small, x[rows])).tocsr()
+            wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(rows), len(labels)))
+            parts.append((rows, stand_for, wide))
+        if not parts:
+            return None
+        all_rows, each, weights = zip(*parts, strict=True)
+        w = sparse.vstack(weights, format="csr")
+        return TuningRows(np.concatenate(all_rows), np.concatenate(each), w, f"{FOLDS} folds")
 
 
 def indicator(codes: Ints, classes: int) -> Any:
     """Whether each row is of each class, 0 or 1; sparse where classes are many."""
-    one = sparse.csr_array(
-        (np.ones(len(codes)), (np.arange(len(codes)), codes)), (len(codes), classes)
-    )
-    return one if classes > _FEW else one.toarray()
+    places = np.arange(len(codes)), codes
+    entries = sparse.csr_array((np.ones(len(codes)), places), (len(codes), classes))
+    return entries if classes > _MAX_DENSE else entries.toarray()
 
 
 def class_sums(w: Any, classes: Any, exponent: float) -> Floats:
@@ -277,7 +302,7 @@ def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) ->
     """Shares of the classes drawn towards the prior, then made sharper or flatter.
 
     p = (q + a prior) / (1 + a), then proportional to p^sharpness; smoothing a = 0 and sharpness 1
-    (the inverse of a temperature) change nothing. Rows that know nothing have the prior.
+    (the inverse of a temperature) change nothing. Rows without any weight have the prior.
     """
     empty = sums.sum(axis=1, keepdims=True) == 0
     p = np.where(empty, prior, (sums + smoothing * prior) / (1 + smoothing))
@@ -312,11 +337,11 @@ def tune(
     `sums` holds `class_sums` for each exponent that is tried, of rows whose class codes are `y`
     and which had no part in the weights (out of bag, or held out). Each exponent gets its best
     smoothing, and sharpness unless that is given. Of the exponents whose loss is within a standard
-    error of the least, the one nearest to 1 is taken, which is the forest's own (the rule of one
+    error of the least, the one nearest to 1 is taken, the forest's (the rule of one
     standard error of Breiman et al. 1984, Classification and Regression Trees).
     """
     weight = np.ones(len(y)) if weight is None else weight
-    found = []
+    best = []
     for exponent, q in sums.items():
         tried, sharp = [], 1.0
         for smoothing in smoothings:
@@ -327,28 +352,28 @@ def tune(
             losses = -np.log(np.maximum(p, _TINY))
             loss = float(np.average(losses, weights=weight))
             tried.append(Tuned(exponent, smoothing, sharp, losses, loss))
-        found.append(min(tried, key=lambda tuned: tuned.loss))
-    least = min(found, key=lambda tuned: tuned.loss)
-    as_good = []
-    for tuned in found:
+        best.append(min(tried, key=lambda tuned: tuned.loss))
+    least = min(best, key=lambda tuned: tuned.loss)
+
+    def as_good(tuned: Tuned) -> bool:
         more = tuned.losses - least.losses
         mean = np.average(more, weights=weight)
-        error = np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum()
-        as_good += [tuned] if mean <= error else []
-    return min(as_good, key=lambda tuned: (abs(np.log(tuned.exponent)), tuned.loss))
+        return bool(mean <= np.sqrt((weight**2 * (more - mean) ** 2).sum()) / weight.sum())
+
+    return min(filter(as_good, best), key=lambda tuned: (abs(np.log(tuned.exponent)), tuned.loss))
 
 
 def _sharpest(logs: Floats, y: Ints, weight: Floats, sharpness: float) -> float:
     """The sharpness with the least log loss, convex in it, by Newton's method from the one given."""
-    said = logs[np.arange(len(y)), y]
+    true = logs[np.arange(len(y)), y]
     for _ in range(8):
         p = softmax(sharpness * logs)
         mean = (p * logs).sum(axis=1)
-        slope = (weight * (mean - said)).sum()
+        slope = (weight * (mean - true)).sum()
         curve = (weight * ((p * logs**2).sum(axis=1) - mean**2)).sum()
-        moved = sharpness - slope / max(curve, 1e-9 * weight.sum())
-        moved = np.clip(moved, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
-        if abs(moved - sharpness) < 1e-3 * sharpness:
+        step = sharpness - slope / max(curve, 1e-9 * weight.sum())
+        step = np.clip(step, max(sharpness / 2, FLATTEST), min(sharpness * 2, SHARPEST))
+        if abs(step - sharpness) < 1e-3 * sharpness:
             break
-        sharpness = float(moved)
+        sharpness = float(step)
     return sharpness

@@ -3,8 +3,8 @@
 From the weights w of training rows for new ones, and the posterior near the data (`inside`), follow
 
     nearness = Neighbourhood.of(X).nearness(X_new, *nearest(w, 10))
-    novelty = far(nearness, background(nearness_of_unknown_rows))
-    posterior = mixed(inside, prior, novelty)
+    novelty = background_share(nearness, background(nearness_of_rows_left_out))
+    posterior = mix_with_prior(inside, prior, novelty)
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from scipy.special import gammaln
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.inference.clusters import deal_classes
+from scorewise.inference.folds import deal_classes
 from scorewise.models.validation import Classifier
 from scorewise.tallies.losses import expit
 
-_NUMBERS = 50_000  # features of neighbours that are looked at together
+_AT_ONCE = 50_000  # features of neighbours
 _LOWEST, _MARGIN = 0.005, 5.0  # of the background: a quantile of training rows, and how far below
 
 
@@ -33,18 +33,19 @@ class KernelDensityClassifier(Classifier):
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The posterior of each class, in the order of `classes_`; the prior far from the data."""
-        inside, nearness = self._look(X)
-        return mixed(inside, self.prior_, far(nearness, self.background_))
+        inside, nearness = self._posterior_and_nearness(X)
+        novelty = background_share(nearness, self.background_)
+        return mix_with_prior(inside, self.prior_, novelty)
 
     def score_samples(self, X: Any) -> Floats:  # noqa: N803
         """Log density of each row amid its nearest training rows; lower if one feature is far from them."""
-        return score(self._look(X)[1], self.background_)
+        return log_density(self._posterior_and_nearness(X)[1], self.background_)
 
     def novelty(self, X: Any) -> Floats:  # noqa: N803
         """How far each row is from all training data: 0 amid it, 1 where only the prior is left."""
-        return far(self._look(X)[1], self.background_)
+        return background_share(self._posterior_and_nearness(X)[1], self.background_)
 
-    def _look(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
+    def _posterior_and_nearness(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
         """The posterior near the data, and how near that is, of each row."""
         raise NotImplementedError
 
@@ -70,22 +71,16 @@ class Neighbourhood:
     def of(cls, rows: Any, *, floor: float = 0.05) -> Neighbourhood:
         """Of training rows (NaN where missing); variances fall to `floor` of a feature's at least."""
         rows = np.ascontiguousarray(rows, dtype=float)
-        known = ~np.isnan(rows)
-        count = np.maximum(known.sum(axis=0), 1)
-        mean = np.where(known, rows, 0).sum(axis=0) / count
-        spread = np.sqrt((np.where(known, rows - mean, 0) ** 2).sum(axis=0) / count)
+        there = ~np.isnan(rows)
+        count = np.maximum(there.sum(axis=0), 1)
+        mean = np.where(there, rows, 0).sum(axis=0) / count
+        spread = np.sqrt((np.where(there, rows - mean, 0) ** 2).sum(axis=0) / count)
         usual = np.sort(rows, axis=0)[(count - 1) // 2, np.arange(rows.shape[1])]
-        freedom = (known & (rows != usual)).sum(axis=0)
+        freedom = (there & (rows != usual)).sum(axis=0)
         used = (freedom > 0) & (spread > 0)
-        return cls(
-            ((rows - mean) / np.where(used, spread, 1))[:, used],
-            mean[used],
-            spread[used],
-            freedom[used].astype(float),
-            used,
-            not known.all(),
-            floor,
-        )
+        scaled = ((rows - mean) / np.where(used, spread, 1))[:, used]
+        of_used = mean[used], spread[used], freedom[used].astype(float)
+        return cls(scaled, *of_used, used, not there.all(), floor)
 
     def nearness(self, x: Any, places: Ints, weights: Floats) -> Floats:
         """How near each row of `x` is to its neighbours, the training rows at `places`; two columns.
@@ -96,43 +91,40 @@ class Neighbourhood:
         """
         x = np.asarray(x, dtype=float)[:, self.used]
         z = np.ascontiguousarray((x - self.mean) / self.spread)
-        found = np.empty((len(z), 2))
-        step = max(1, _NUMBERS // max(places.shape[1] * len(self.mean), 1))
+        near = np.empty((len(z), 2))
+        step = max(1, _AT_ONCE // max(places.shape[1] * len(self.mean), 1))
         for at in range(0, len(z), step):
             part = slice(at, at + step)
-            found[part] = self._near(z[part], self.rows[places[part].T], weights[part].T)
-        return found
+            near[part] = self._nearness(z[part], self.rows[places[part].T], weights[part].T)
+        return near
 
-    def _near(self, z: Floats, near: Floats, weights: Floats) -> Floats:
+    def _nearness(self, z: Floats, neighbours: Floats, weights: Floats) -> Floats:
         """The same for standardised rows and neighbours (neighbours by rows by features)."""
         share, pairs = weights, "nr,nrf->rf"
         if self.gaps:
-            share, pairs = weights[:, :, None] * ~np.isnan(near), "nrf,nrf->rf"
-            near = np.nan_to_num(near)
+            share, pairs = weights[:, :, None] * ~np.isnan(neighbours), "nrf,nrf->rf"
+            neighbours = np.nan_to_num(neighbours)
         total = share.sum(axis=0).reshape(len(z), -1)
-        none = total == 0  # no neighbour tells: mean and variance of all rows
+        none = total == 0  # no neighbour has a value: mean and variance of all rows
         total[none] = 1.0
-        centre = np.einsum(pairs, share, near) / total
-        apart = near - centre
+        centre = np.einsum(pairs, share, neighbours) / total
+        apart = neighbours - centre
         variance = np.einsum(pairs, share, np.square(apart, out=apart)) / total
         variance = np.where(none, 1.0, np.maximum(variance, self.floor))
-        density = self._log_density(z, centre, variance)
-        away = np.subtract(near, z, out=apart)
+        away = np.subtract(neighbours, z, out=apart)
         np.square(away, out=away)
         if not share.all():
             away[share == 0] = np.inf
         gap = np.where(none | np.isnan(z), 0.0, away.min(axis=0))
+        tail = self._tail(np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance))
+        height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
+        height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
+        density = height.sum() - (tail + 0.5 * np.log(variance)).sum(axis=1)
         return np.column_stack([density, -self._tail(gap).max(axis=1, initial=0.0)])
 
     def _tail(self, squared: Floats) -> Floats:
         """How much lower the log of each kernel is so far from its top, in units of its width."""
         return np.asarray((self.freedom + 1) / 2 * np.log1p(squared / self.freedom))
-
-    def _log_density(self, z: Floats, centre: Floats, variance: Floats) -> Floats:
-        tail = self._tail(np.where(np.isnan(z), 1.0, (z - centre) ** 2 / variance))
-        height = gammaln((self.freedom + 1) / 2) - gammaln(self.freedom / 2)
-        height = height - 0.5 * np.log(np.pi * self.freedom) - np.log(self.spread)
-        return np.asarray(height.sum() - (tail + 0.5 * np.log(variance)).sum(axis=1))
 
 
 def nearest(w: Any, count: int) -> tuple[Ints, Floats]:
@@ -164,17 +156,17 @@ def background(nearness: Floats, stand_for: Floats | None = None) -> Floats:
     return np.asarray(low - np.maximum(_MARGIN, middle - low))
 
 
-def far(nearness: Floats, background: Floats) -> Floats:
+def background_share(nearness: Floats, background: Floats) -> Floats:
     """Share of the background in a row's density: 0 amid the training data, 1 far from it."""
     return expit((background - nearness).max(axis=1))
 
 
-def score(nearness: Floats, background: Floats) -> Floats:
+def log_density(nearness: Floats, background: Floats) -> Floats:
     """The log density, or what it would be for a row as far in all features as this is in one."""
     return np.asarray(background[0] + (nearness - background).min(axis=1))
 
 
-def mixed(inside: Floats, prior: Floats, novelty: Floats) -> Floats:
+def mix_with_prior(inside: Floats, prior: Floats, novelty: Floats) -> Floats:
     """Posterior (1 - novelty) inside + novelty prior.
 
     It equals the posterior of class densities q f + b with the background density b.
@@ -195,8 +187,8 @@ def stratified_folds(
     [0 4 5] [1 2 3]
     [1 2 3 5] [0 4]
     """
-    fold, several = np.full(len(codes), -1), np.bincount(codes)[codes] > 1
-    fold[several] = deal_classes(codes[several], folds, random)
+    fold, repeated = np.full(len(codes), -1), np.bincount(codes)[codes] > 1
+    fold[repeated] = deal_classes(codes[repeated], folds, random)
     for number in range(fold.max(initial=-1) + 1):
         held = fold == number
         yield np.flatnonzero(~held), np.flatnonzero(held)
@@ -221,11 +213,9 @@ def stratified_sample(
     for code in np.argsort(counts, kind="stable"):
         kept[code] = min(counts[code], max(left // open_classes, 1))
         left, open_classes = left - kept[code], open_classes - 1
-    drawn = [
-        random.choice(np.flatnonzero(codes == code), size, replace=False)
-        if size < counts[code]
-        else np.flatnonzero(codes == code)
-        for code, size in enumerate(kept)
-    ]
+    drawn = []
+    for code, size in enumerate(kept):
+        own = np.flatnonzero(codes == code)
+        drawn.append(random.choice(own, size, replace=False) if size < len(own) else own)
     places = np.sort(np.concatenate(drawn))
     return among[places], (counts / kept)[codes[places]]

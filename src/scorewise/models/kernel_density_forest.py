@@ -16,42 +16,24 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.arrays import Bools, Floats, Ints
+from scorewise.arrays import Floats, Ints
+from scorewise.checks import at_least, is_finite
 from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
+from scorewise.models import forest_kernel as kernel
 from scorewise.models.features import Encoding
-from scorewise.models.forest_kernel import (
-    MOST,
-    SMOOTHINGS,
-    Inside,
-    Int32s,
-    Leaves,
-    Unseen,
-    as_trees_see,
-    bags,
-    class_sums,
-    held_out,
-    indicator,
-    leaves_of,
-    out_of_bag,
-    smoothed,
-    together,
-    tune,
-)
+from scorewise.models.forest_kernel import InBag, Int32s, Leaves, Training, TuningRows
 from scorewise.models.kernel_density import (
     KernelDensityClassifier,
     Neighbourhood,
     background,
     nearest,
-    stratified_sample,
 )
 from scorewise.models.validation import (
-    check_number,
     class_codes,
     features,
     has_words,
     is_fitted,
-    is_number,
     listed,
     numeric_rows,
     weights,
@@ -60,9 +42,9 @@ from scorewise.models.validation import (
 EXPONENTS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _BLOCK = 16_384  # rows whose leaves are looked for together, at most
 _PART = 2048  # of these, rows that are weighed together
-_STRANGE = 100.0  # how far beyond the background a row with a word lies that was not met
-_EXTREME = 1e6  # what a setting and its inverse may be at most
-_SIZE = 100  # powers of 2 beyond which weights are extreme
+_BEYOND = 100.0  # how far beyond the background a row lies that has a new level
+_MAX_SETTING = 1e6  # and of its inverse
+_MAX_POWER = 100  # of 2, beyond which weights are extreme
 _GAPS_STRAY = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) < (1, 8)
 
 
@@ -127,7 +109,7 @@ class KernelDensityForest(KernelDensityClassifier):
             self.encoding_ = Encoding.learn(features(self, X, y=y), self.nominal, unseen=0.0)
         x, labels = self._rows(X, y)
         check_classification_targets(labels)
-        as_trees_see(x)
+        kernel.as_float32(x)
         weight = None if sample_weight is None else _moderate(weights(sample_weight, len(x)))
         ready = self.forest is not None and is_fitted(self.forest)
         if weight is not None and not ready:  # rows of no weight might as well be absent
@@ -139,60 +121,58 @@ class KernelDensityForest(KernelDensityClassifier):
             self.forest_ = self.forest
         else:
             self.forest_ = self._grown(x, labels, weight, seed)
-        found = np.concatenate(self._blocks(lambda rows: leaves_of(self.forest_, rows), x))
-        balance = _balanced(self.forest_, labels, weight)
-        inside = bags(self.forest_, len(x), weight, balance > 0)
-        _check_own_rows(self.forest_, x, found, codes, inside)
-        rng = np.random.default_rng(seed)
-        self._leaves = Leaves.of(self.forest_, found, codes, inside, self.members, rng)
+        leaves = np.concatenate(self._blocks(lambda rows: kernel.leaves_of(self.forest_, rows), x))
+        balance, rng = _balanced(self.forest_, labels, weight), np.random.default_rng(seed)
+        training = Training(self.forest_, x, labels, weight, balance > 0, self.members, rng)
+        _check_own_rows(self.forest_, x, leaves, codes, training.in_bag)
+        self._leaves = Leaves.of(self.forest_, leaves, codes, training.in_bag, self.members, rng)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
-        self._classes = indicator(codes, len(self.classes_))
-        unseen = self._unseen(x, labels, weight, balance > 0, found, inside, rng)
-        self._tune(unseen, x, codes, balance)
+        self._classes = kernel.indicator(codes, len(self.classes_))
+        self._tune(training.tuning_rows(self._leaves, leaves), x, codes, balance)
         return self
 
-    def _look(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
+    def _posterior_and_nearness(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
         check_is_fitted(self)
-        x, strange = self._rows(X)
+        x, new = self._rows(X)
         parts = self._blocks(self._look_at, x)
         near = np.concatenate([n for _, n in parts])
-        near[strange] = np.minimum(near[strange], self.background_ - _STRANGE)
+        near[new] = np.minimum(near[new], self.background_ - _BEYOND)
         return np.concatenate([p for p, _ in parts]), near
 
     def _look_at(self, x: Floats) -> tuple[Floats, Floats]:
         """The same for a block of rows."""
-        order = together(self.forest_, x)
+        order = kernel.order_by_leaves(self.forest_, x)
         x = x[order]
-        leaves = leaves_of(self.forest_, x)
+        leaves = kernel.leaves_of(self.forest_, x)
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
         for at in range(0, len(x), _PART):
             part = slice(at, at + _PART)
             w = self._leaves.weights(leaves[part])
-            sums = class_sums(w, self._classes, self.exponent_)
+            sums = kernel.class_sums(w, self._classes, self.exponent_)
             sharpness = 1 / self.temperature_
-            inside[order[part]] = smoothed(sums, self.prior_, self.smoothing_, sharpness)
+            inside[order[part]] = kernel.smoothed(sums, self.prior_, self.smoothing_, sharpness)
             near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
-    def _rows(self, *given: Any) -> Any:
+    def _rows(self, *xy: Any) -> Any:
         """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
-        missing = takes_missing(self._unfitted())
+        allow_nan = takes_missing(self._unfitted())
         if self.encoding_ is None:
             way_out = "the forest was fitted to numbers; pass the columns that it had in fitting"
-            finite = "allow-nan" if missing else True
-            x = numeric_rows(self, *given, finite=finite, way_out=way_out)
-            return x if len(given) > 1 else (x, np.zeros(len(x), bool))
-        columns = features(self, given[0], reset=len(given) > 1)
-        x, strange = self.encoding_.read(columns)
-        if not missing and (gone := np.isnan(x)).any():
-            at = gone.any(axis=0).argmax()
+            finite = "allow-nan" if allow_nan else True
+            x = numeric_rows(self, *xy, finite=finite, way_out=way_out)
+            return x if len(xy) > 1 else (x, np.zeros(len(x), bool))
+        columns = features(self, xy[0], reset=len(xy) > 1)
+        x, new = self.encoding_.matrix(columns)
+        if not allow_nan and (missing := np.isnan(x)).any():
+            at = missing.any(axis=0).argmax()
             raise BadInput(
-                f"{self.encoding_.names[at]} is missing {Place().rows(gone[:, at])}, which the forest "
+                f"{self.encoding_.names[at]} is missing {Place().rows(missing[:, at])}, which the forest "
                 "has no use for; fill the gaps, or pass a RandomForestClassifier"
             )
-        if len(given) == 1:
-            return x, strange
-        classes, codes = class_codes(given[1], columns)
+        if len(xy) == 1:
+            return x, new
+        classes, codes = class_codes(xy[1], columns)
         return x, classes[codes]
 
     def _blocks(self, work: Callable[[Floats], Any], x: Floats) -> list[Any]:
@@ -212,36 +192,23 @@ class KernelDensityForest(KernelDensityClassifier):
         free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
         return forest.set_params(**free).fit(x, labels, sample_weight=weight)
 
-    def _unseen(
-        self, x: Floats, labels: Any, weight: Any, counts: Bools, found: Any, inside: Any, rng: Any
-    ) -> Unseen:
-        """Training rows with weights from trees that did not see them, as far as there are any."""
-        if self.forest_.bootstrap:
-            unseen = out_of_bag(self._leaves, found, labels, inside, counts, rng)
-        else:
-            unseen = held_out(self.forest_, x, labels, weight, counts, self.members, rng)
-        if unseen is None:
-            rows, stand_for = stratified_sample(labels, MOST, rng, np.flatnonzero(counts))
-            return Unseen(rows, stand_for, self._leaves.weights(found[rows]), "training rows")
-        return unseen
-
-    def _tune(self, unseen: Unseen, x: Floats, codes: Ints, weight: Floats) -> None:
+    def _tune(self, tuning: TuningRows, x: Floats, codes: Ints, weight: Floats) -> None:
         """Choose what was left to choose, and the background."""
-        rows, w, stand_for = unseen.rows, unseen.weights, unseen.stand_for
+        rows, stand_for, w, self.tuned_on_ = tuning
         # above 0 also for classes without weight
         total = np.maximum(np.bincount(codes, weight), 1e-12 * weight.sum())
         self.prior_ = total / total.sum()
         exponents = EXPONENTS if self.exponent == "auto" else (float(self.exponent),)
-        tuned = tune(
-            {k: class_sums(w, self._classes, k) for k in exponents},
+        tuned = kernel.tune(
+            {k: kernel.class_sums(w, self._classes, k) for k in exponents},
             codes[rows],
             self.prior_,
             weight[rows] * stand_for,
-            smoothings=SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),),
+            smoothings=kernel.SMOOTHINGS if self.smoothing == "auto" else (float(self.smoothing),),
             sharpness=None if self.temperature == "auto" else 1 / float(self.temperature),
         )
         self.exponent_, self.smoothing_ = tuned.exponent, tuned.smoothing
-        self.temperature_, self.tuned_on_ = 1 / tuned.sharpness, unseen.how
+        self.temperature_ = 1 / tuned.sharpness
         near = self._neighbourhood.nearness(x[rows], *nearest(w, self._count))
         self.background_ = background(near, stand_for)
 
@@ -250,14 +217,14 @@ class KernelDensityForest(KernelDensityClassifier):
             _check_forest(self.forest)
         for name in ("exponent", "temperature", "smoothing"):
             value = getattr(self, name)
-            least = 0.0 if name == "smoothing" else 1 / _EXTREME
+            least = 0.0 if name == "smoothing" else 1 / _MAX_SETTING
             auto = isinstance(value, str) and value == "auto"
-            if not auto and not (is_number(value) and least <= value <= _EXTREME):
+            if not auto and not (is_finite(value) and least <= value <= _MAX_SETTING):
                 raise BadInput(
-                    f"{name} is {value!r}; pass a number from {least:g} to {_EXTREME:g}, or 'auto'"
+                    f"{name} is {value!r}; pass a number from {least:g} to {_MAX_SETTING:g}, or 'auto'"
                 )
-        check_number("neighbours", self.neighbours, 1, such_as=10)
-        check_number("members", self.members, 1, such_as=2)
+        at_least(1, 10, neighbours=self.neighbours)
+        at_least(1, 2, members=self.members)
 
     def _input_tags(self) -> dict[str, bool]:
         return {"allow_nan": takes_missing(self._unfitted())}
@@ -280,7 +247,7 @@ def _check_forest(forest: Any) -> None:
             f"forest is {forest!r}; pass a RandomForestClassifier or an ExtraTreesClassifier"
         )
     shares = forest.class_weight.values() if isinstance(forest.class_weight, dict) else ()
-    if not all(is_number(share) and share >= 0 for share in shares):
+    if not all(is_finite(share) and share >= 0 for share in shares):
         raise BadInput(
             f"the forest's class_weight is {forest.class_weight}; weights are numbers from 0 up"
         )
@@ -304,7 +271,7 @@ def _check_same_training(forest: Any, x: Floats, classes: NDArray[Any]) -> None:
         )
 
 
-def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, inside: Inside) -> None:
+def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, in_bag: InBag) -> None:
     """Refuse rows or labels that a fitted forest was not trained on, seen by its first and last tree.
 
     Before scikit-learn 1.8, rows with gaps may end in other leaves than in training.
@@ -312,12 +279,12 @@ def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, inside:
     gaps = np.asarray(np.isnan(x).any(axis=1)) & _GAPS_STRAY
     for at in (0, -1):
         tree, leaf = forest.estimators_[at].tree_, leaves[:, at]
-        own = inside(at % len(forest.estimators_)) > 0
+        own = in_bag(at % len(forest.estimators_)) > 0
         held = np.bincount(leaf[own], minlength=tree.node_count)
         ends = tree.children_left == -1
         strays = np.abs(held - tree.n_node_samples)[ends].sum() / 2
-        known = (tree.value[leaf[own], 0, codes[own]] > 0) | gaps[own]
-        if strays > gaps[own].sum() or not known.all():
+        right = (tree.value[leaf[own], 0, codes[own]] > 0) | gaps[own]
+        if strays > gaps[own].sum() or not right.all():
             raise BadInput(
                 "the forest was fitted on other rows than these, or with other labels; pass its own "
                 "training rows in their order, or an unfitted forest"
@@ -330,13 +297,13 @@ def _moderate(weight: Floats) -> Floats:
     Those are divided by a power of 2, which keeps their digits.
     """
     size = int(np.frexp(weight.max())[1])
-    return weight if abs(size) < _SIZE else np.asarray(np.ldexp(weight, -size))
+    return weight if abs(size) < _MAX_POWER else np.asarray(np.ldexp(weight, -size))
 
 
 def _balanced(forest: Any, labels: Any, weight: Any) -> Floats:
     """Weight of each row, times that of its class in the forest; 1 on average."""
-    given = np.ones(len(labels)) if weight is None else weight
+    weights = np.ones(len(labels)) if weight is None else weight
     if forest.class_weight is not None:
         wish = "balanced" if forest.class_weight == "balanced_subsample" else forest.class_weight
-        given = given * compute_sample_weight(wish, labels)
-    return np.asarray(given / given.mean())
+        weights = weights * compute_sample_weight(wish, labels)
+    return np.asarray(weights / weights.mean())

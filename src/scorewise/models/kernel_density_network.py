@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from scorewise.arrays import Floats, Ints
+from scorewise.checks import at_least
 from scorewise.columns.numbers import Place
 from scorewise.errors import BadInput
 from scorewise.models.kernel_density import (
@@ -21,13 +22,13 @@ from scorewise.models.kernel_density import (
     stratified_folds,
     stratified_sample,
 )
-from scorewise.models.network_kernel import EXPONENTS, Around, KnownRows, Pool, tune_pool
-from scorewise.models.relu_networks import ReluNetwork, Seen
-from scorewise.models.validation import check_number, numeric_rows, weights
+from scorewise.models.network_kernel import EXPONENTS, Pool, ReferenceRows, tune_pool
+from scorewise.models.relu_networks import ForwardPass, ReluNetwork
+from scorewise.models.validation import numeric_rows, weights
 
-NEIGHBOURS = 10  # known rows that the density is made of, of all networks together
-ASKED = 2_000  # known rows that tuning looks at, in all, at most
-FEWEST = 10  # rows in a fold; below twice as many nothing is tuned
+NEIGHBOURS = 10  # reference rows that the density is made of, of all networks together
+MAX_TUNING_ROWS = 2_000  # reference rows that tuning looks at
+MIN_FOLD = 10  # rows in a fold; below twice as many nothing is tuned
 NOTHING = "nothing"
 
 
@@ -91,54 +92,53 @@ class KernelDensityNetwork(KernelDensityClassifier):
         if network.is_ready:
             network.check_suits(rows.x, self.classes_)
             self.networks_, held = [network.model], [np.arange(len(x))]
-            few = len(x) < 2 * FEWEST
-            self.tuned_on_ = (
-                f"{NOTHING}: too few rows" if few else "each row given, left out in turn"
-            )
+            self.tuned_on_ = "each row given, left out in turn"
+            if len(x) < 2 * MIN_FOLD:
+                self.tuned_on_ = f"{NOTHING}: too few rows"
         else:
             held = self._train(network, rows, y, weight, random)
         most = max(2, self.max_patterns // len(held))  # one is left to compare the other with
         groups = [rows[places].sample(most, random)[0] for places in held]
-        networks = [replace(network, model=one) for one in self.networks_]
+        networks = [replace(network, model=fitted) for fitted in self.networks_]
         self.committee_ = Committee.of(networks, groups, len(self.classes_))
         self._tune(groups, random)
         return self
 
-    def _look(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
+    def _posterior_and_nearness(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
         check_is_fitted(self)
         x = self._rows(X, images=self.committee_.networks[0].is_torch)
         if x.shape[1:] != (shape := self.centre_.shape):
             raise BadInput(
                 f"each row of X has shape {x.shape[1:]}, in fitting it had {shape}; pass that"
             )
-        heard = self.committee_.hear(self._scaled(x), self.pool_.exponent)
-        return self.pool_.posterior(heard.log_network, heard.sums, self.prior_), heard.nearness
+        r = self.committee_.respond(self._scaled(x), [self.pool_.exponent])
+        return self.pool_.posterior(r.log_network, r.sums[0], self.prior_), r.nearness
 
     def _checked(self) -> ReluNetwork:
         """The network that is given, if it and the settings can be used."""
-        check_number("folds", self.folds, 2, such_as=5)
-        check_number("max_patterns", self.max_patterns, 1, such_as=5000)
+        at_least(2, 5, folds=self.folds)
+        at_least(1, 5000, max_patterns=self.max_patterns)
         frozen = type(self.network).__name__ == "FrozenEstimator"  # of scikit-learn
-        given = self.network.estimator if frozen else self.network
-        network = ReluNetwork(given, self.layers, self.features)
+        model = self.network.estimator if frozen else self.network
+        network = ReluNetwork(model, self.layers, self.features)
         network.check()
         return network
 
-    def _rows(self, *given: Any, images: bool) -> Any:
+    def _rows(self, *xy: Any, images: bool) -> Any:
         """Finite rows, and labels when fitting; images may have more dimensions."""
         way_out = (
             "a network takes numbers alone; encode words, as with "
             "sklearn.preprocessing.OneHotEncoder, or use a KernelDensityForest"
         )
-        found = numeric_rows(self, *given, finite=False, way_out=way_out, allow_nd=images)
-        x = found[0] if len(given) > 1 else found
+        checked = numeric_rows(self, *xy, finite=False, way_out=way_out, allow_nd=images)
+        x = checked[0] if len(xy) > 1 else checked
         bad = np.asarray(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
         if bad.any():
             raise BadInput(
                 f"X has NaN (missing) or inf {Place().rows(bad)}; a network takes neither: fill them, "
                 "as with sklearn.impute.SimpleImputer, or use KernelDensityForest, which takes NaN"
             )
-        return found
+        return checked
 
     def _train(
         self, network: ReluNetwork, rows: _Rows, y: Any, weight: Floats | None, random: Any
@@ -147,40 +147,37 @@ class KernelDensityNetwork(KernelDensityClassifier):
 
         Where rows are too few to leave any out, one network is fitted to all, and knows all.
         """
-        folds = min(self.folds, len(rows) // FEWEST)
+        folds = min(self.folds, len(rows) // MIN_FOLD)
         self.tuned_on_ = f"{folds} folds, each by the network that was not fitted to it"
         parts = list(stratified_folds(rows.codes, folds, random)) if folds > 1 else []
         if not parts or min(len(held) for _, held in parts) < 2:
             self.tuned_on_ = f"{NOTHING}: too few rows to hold any out"
             parts = [(np.arange(len(rows)),) * 2]
-        seeds = network.seeds(len(parts), random)
-        self.networks_ = [
-            network.fitted(
-                rows.x[inside], y[inside], None if weight is None else weight[inside], seed
-            )
-            for (inside, _), seed in zip(parts, seeds, strict=True)
-        ]
+        self.networks_ = []
+        for (inside, _), seed in zip(parts, network.seeds(len(parts), random), strict=True):
+            own = None if weight is None else weight[inside]
+            self.networks_.append(network.fitted(rows.x[inside], y[inside], own, seed))
         return [held for _, held in parts]
 
     def _tune(self, groups: list[_Rows], random: np.random.Generator) -> None:
-        """The pool and the background, each known row left out in turn; of few rows the usual pool."""
-        asked, heard, stands_for = [], [], []
+        """The pool and the background, each reference row left out in turn; of few rows the usual pool."""
+        drawn, responses, stand_for = [], [], []
         for member, group in enumerate(groups):
-            part, own, each = group.sample(ASKED // len(groups), random)
-            asked.append(part)
-            stands_for.append(each)
-            heard.append(self.committee_.hear_left_out(member, part.x, own, EXPONENTS))
-        near = np.concatenate([part.nearness for part in heard])
-        self.background_ = background(near, np.concatenate(stands_for))
+            part, places, each = group.sample(MAX_TUNING_ROWS // len(groups), random)
+            drawn.append(part)
+            stand_for.append(each)
+            responses.append(self.committee_.respond(part.x, EXPONENTS, member, places))
+        near = np.concatenate([r.nearness for r in responses])
+        self.background_ = background(near, np.concatenate(stand_for))
         self.pool_ = Pool()
         if self.tuned_on_.startswith(NOTHING):
             return
         self.pool_ = tune_pool(
-            np.concatenate([part.log_network for part in heard]),
-            np.concatenate([part.sums for part in heard], axis=1),
-            np.concatenate([part.codes for part in asked]),
+            np.concatenate([r.log_network[0] for r in responses]),
+            np.concatenate([r.sums[:, 0] for r in responses], axis=1),
+            np.concatenate([part.codes for part in drawn]),
             self.prior_,
-            np.concatenate([part.weight for part in asked]),
+            np.concatenate([part.weight for part in drawn]),
         )
 
     def _learn_scale(self, x: Floats, scale: bool) -> None:
@@ -222,8 +219,8 @@ class _Rows:
         return replace(part, weight=part.weight * stand_for), places, stand_for
 
 
-class Heard(NamedTuple):
-    """What a committee says of rows: log posteriors and kernel sums by network, one nearness."""
+class Responses(NamedTuple):
+    """Log posteriors by network, kernel sums by exponent and network, and one nearness, of rows."""
 
     log_network: Floats
     sums: Floats
@@ -232,60 +229,62 @@ class Heard(NamedTuple):
 
 @dataclass(frozen=True)
 class Committee:
-    """Networks, the patterns of the rows that each knows, and the points of all of these."""
+    """Networks, reference rows that each was not fitted to, and the neighbourhood of all of these."""
 
     networks: tuple[ReluNetwork, ...]
-    known: tuple[KnownRows, ...]
-    near: Neighbourhood
+    references: tuple[ReferenceRows, ...]
+    neighbourhood: Neighbourhood
 
     @classmethod
     def of(
         cls, networks: Sequence[ReluNetwork], groups: Sequence[_Rows], classes: int
     ) -> Committee:
         """From networks, each with a group of rows that it was not fitted to."""
-        known, points = [], []
+        references, points = [], []
         for place, group in enumerate(groups):
-            seen = [network.see(group.x) for network in networks]
-            patterns = seen[place].patterns
-            known.append(KnownRows.of(patterns, group.codes, group.weight, classes))
-            points.append(_points(networks, seen))
-        return cls(tuple(networks), tuple(known), Neighbourhood.of(np.concatenate(points)))
+            passes = [network.propagate(group.x) for network in networks]
+            patterns = passes[place].patterns
+            references.append(ReferenceRows.of(patterns, group.codes, group.weight, classes))
+            points.append(_points(networks, passes))
+        neighbourhood = Neighbourhood.of(np.concatenate(points))
+        return cls(tuple(networks), tuple(references), neighbourhood)
 
-    def hear(self, x: Floats, exponent: float) -> Heard:
-        """What is said of rows that no network was fitted to."""
-        seen, around, near = self._around(x, [(exponent,)] * len(self.known))
-        sums = np.stack([part.sums[0] for part in around])
-        return Heard(np.stack([part.log_posterior for part in seen]), sums, near)
+    def respond(
+        self,
+        x: Floats,
+        exponents: Sequence[float],
+        member: int | None = None,
+        left_out: Ints | None = None,
+    ) -> Responses:
+        """What all networks say of rows that none was fitted to.
 
-    def hear_left_out(self, member: int, x: Floats, own: Ints, exponents: Sequence[float]) -> Heard:
-        """What one network says of rows that it knows, at the places `own`, if each were not known.
-
-        The kernel sums are those of all exponents; the density is that of the whole committee.
+        Or what one network, the `member`, says of its reference rows at the places `left_out`, each left
+        out in turn; the density is that of the whole committee.
         """
-        wanted = [exponents if place == member else () for place in range(len(self.known))]
-        seen, around, near = self._around(x, wanted, {member: own})
-        return Heard(seen[member].log_posterior, around[member].sums, near)
-
-    def _around(
-        self, x: Floats, exponents: Sequence[Sequence[float]], own: Mapping[int, Ints] | None = None
-    ) -> tuple[list[Seen], list[Around], Floats]:
-        """Rows as each network sees them, the known rows around them, and how near these are."""
-        seen = [network.see(x) for network in self.networks]
-        count = -(-NEIGHBOURS // len(self.known))
+        members = range(len(self.references)) if member is None else [member]
+        passes = [network.propagate(x) for network in self.networks]
+        count = -(-NEIGHBOURS // len(self.references))
         around = [
-            known.around(seen[place].patterns, exponents[place], count, (own or {}).get(place))
-            for place, known in enumerate(self.known)
+            rows.neighbours(
+                passes[k].patterns,
+                exponents if k in members else (),
+                count,
+                left_out if k == member else None,
+            )
+            for k, rows in enumerate(self.references)
         ]
-        starts = np.cumsum([0, *(len(known) for known in self.known[:-1])])
+        starts = np.cumsum([0, *(len(rows) for rows in self.references[:-1])])
         places = np.hstack([part.places + at for part, at in zip(around, starts, strict=True)])
-        likeness = np.hstack([part.likeness for part in around])
+        similarity = np.hstack([part.similarity for part in around])
+        points = _points(self.networks, passes)
         with np.errstate(over="ignore"):  # as far as can be: the log density is -inf
-            near = self.near.nearness(_points(self.networks, seen), places, likeness)
-        return seen, around, near
+            near = self.neighbourhood.nearness(points, places, similarity)
+        log_network = np.stack([passes[k].log_posterior for k in members])
+        return Responses(log_network, np.stack([around[k].sums for k in members], axis=1), near)
 
 
-def _points(networks: Sequence[ReluNetwork], seen: Sequence[Seen]) -> Floats:
+def _points(networks: Sequence[ReluNetwork], passes: Sequence[ForwardPass]) -> Floats:
     """The rows themselves, or the activations of a layer, those of all networks side by side."""
     if networks[0].features is None:
-        return seen[0].points
-    return np.hstack([part.points for part in seen])
+        return passes[0].points
+    return np.hstack([part.points for part in passes])

@@ -12,23 +12,16 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns.vectors import Vector
+from scorewise.checks import is_finite
 from scorewise.errors import BadInput
-from scorewise.models.features import Encoding, Layout
-from scorewise.models.validation import Classifier, class_codes, features, is_number, weights
+from scorewise.models.features import Columns, Encoding
+from scorewise.models.validation import Classifier, class_codes, features, weights
 
 _FAR = 1e100  # squares of more standard deviations than that are no floats
 _WIDEST = 1e300  # the largest variance, in which all rows are as likely
+# columns, the class of each row, its weight, and whether it has any
+Training: TypeAlias = tuple[Columns, Ints, Floats, Bools]
 Smoothing: TypeAlias = Literal["laplace", "m"] | None
-
-
-class _Training(NamedTuple):
-    """Columns, the class of each row, its weight, and which rows have any."""
-
-    columns: list[tuple[str, Vector]]
-    codes: Ints
-    weight: Floats
-    used: Bools
 
 
 class MixedClassifier(Classifier):
@@ -36,13 +29,13 @@ class MixedClassifier(Classifier):
 
     nominal: Sequence[str | int] | None
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> _Training:  # noqa: N803
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:  # noqa: N803
         """What is learned from, once the settings are checked."""
         self._check_settings()
         columns = features(self, X, y=y)
         self.classes_, codes = class_codes(y, columns)
         weight = weights(sample_weight, len(codes))
-        return _Training(columns, codes, weight, weight > 0)
+        return columns, codes, weight, weight > 0
 
     def _check_settings(self) -> None:
         """Refuse settings that cannot be used."""
@@ -85,17 +78,16 @@ class NaiveBayes(MixedClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Learn the shares of classes, the means and variances of numbers and the shares of levels."""
         columns, codes, weight, used = self._training(X, y, sample_weight)
-        self.layout_ = Layout.learn(columns, self.nominal, used)
-        rows = self.layout_.read(columns)
+        self.encoding_ = Encoding.learn(columns, self.nominal, used)
+        rows = self.encoding_.features(columns)
         member = (codes[:, None] == np.arange(len(self.classes_))) * weight[:, None]
         self.class_count_ = member.sum(axis=0)
         self.class_prior_ = self.class_count_ / weight.sum()
         self._normals = _Normals.of(rows.numbers[used], member[used], self.var_smoothing)
         self.theta_, self.var_ = self._normals.in_units()
-        levels = [found for found in self.layout_.levels if found is not None]
         self.level_log_prob_ = [
-            _log_shares(column, member, len(found), self.alpha)
-            for column, found in zip(rows.codes.T, levels, strict=True)
+            _log_shares(column, member, len(levels), self.alpha)
+            for column, (_, levels) in zip(rows.codes.T, self.encoding_.nominal, strict=True)
         ]
         return self
 
@@ -124,20 +116,20 @@ class NaiveBayes(MixedClassifier):
     def _weigh(self, x: Any) -> tuple[Floats, Floats]:
         """The log shares of the classes, and the log density of what is known of each row in them."""
         check_is_fitted(self)
-        rows = self.layout_.read(features(self, x, reset=False))
+        rows = self.encoding_.features(features(self, x, reset=False))
         with np.errstate(divide="ignore"):  # a class of no weight is impossible
             log_prior = np.log(self.class_prior_)
         evidence = self._normals.log_density(rows.numbers)
         for column, shares in zip(rows.codes.T, self.level_log_prob_, strict=True):
-            known = column >= 0
-            evidence[known] += shares[:, column[known]].T
+            met = column >= 0
+            evidence[met] += shares[:, column[met]].T
         return log_prior, evidence
 
     def _check_settings(self) -> None:
-        if not (is_number(self.alpha) and self.alpha > 0):
+        if not (is_finite(self.alpha) and self.alpha > 0):
             raise BadInput(f"alpha={self.alpha!r} is not positive and finite; 1 is Laplace's")
         smoothing = self.var_smoothing
-        if smoothing is not None and not (is_number(smoothing) and smoothing >= 0):
+        if smoothing is not None and not (is_finite(smoothing) and smoothing >= 0):
             raise BadInput(
                 f"var_smoothing={smoothing!r} is not a finite number from 0 up; GaussianNB's is 1e-9"
             )
@@ -180,14 +172,14 @@ class _Normals(NamedTuple):
 
     def log_density(self, x: Floats) -> Floats:
         """The sum of the log densities of what is there, rows by classes."""
-        found = []
+        densities = []
         with np.errstate(over="ignore"):  # as far as can be
             x = np.ldexp(x, -self.power)
             for mean, var in zip(self.mean, self.var, strict=True):
                 away = np.clip((x - mean) / np.sqrt(var), -_FAR, _FAR)
                 log_scale = np.log(2 * np.pi * var) + 2 * np.log(2) * self.power
-                found.append(-0.5 * np.nansum(log_scale + away**2, axis=1))
-        return np.stack(found, axis=1)
+                densities.append(-0.5 * np.nansum(log_scale + away**2, axis=1))
+        return np.stack(densities, axis=1)
 
 
 def _moments(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -195,9 +187,9 @@ def _moments(x: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     mass = np.where(np.isnan(x), 0.0, weight[:, None])
     filled = np.nan_to_num(x)
     total = mass.sum(axis=0)
-    whole = np.where(total > 0, total, 1.0)
-    mean = (mass * filled).sum(axis=0) / whole
-    return total, mean, (mass * (filled - mean) ** 2).sum(axis=0) / whole
+    divisor = np.where(total > 0, total, 1.0)
+    mean = (mass * filled).sum(axis=0) / divisor
+    return total, mean, (mass * (filled - mean) ** 2).sum(axis=0) / divisor
 
 
 def _added(var: Floats, power: Ints, smoothing: float) -> Floats:
@@ -211,8 +203,8 @@ def _added(var: Floats, power: Ints, smoothing: float) -> Floats:
 
 def _log_shares(column: Ints, member: Floats, levels: int, alpha: float) -> Floats:
     """For each class the logarithms of the smoothed shares of the levels."""
-    known = column >= 0
-    n = np.array([np.bincount(column[known], c[known], levels) for c in member.T]) + alpha
+    met = column >= 0
+    n = np.array([np.bincount(column[met], c[met], levels) for c in member.T]) + alpha
     return np.asarray(np.log(n) - np.log(n.sum(axis=1, keepdims=True)), np.float64)
 
 
@@ -259,7 +251,7 @@ class ProbabilityTree(MixedClassifier):
         # rows that do not count must not be counted in leaves either
         columns, codes, weight, used = self._training(X, y, sample_weight)
         self.encoding_ = Encoding.learn(columns, self.nominal, used)
-        x = _narrow(self.encoding_.read(columns)[0])
+        x = _narrow(self.encoding_.matrix(columns)[0])
         self.estimator_ = DecisionTreeClassifier(
             criterion=self.criterion,
             min_samples_leaf=self.min_samples_leaf,
@@ -285,7 +277,7 @@ class ProbabilityTree(MixedClassifier):
     def apply(self, X: Any) -> Ints:  # noqa: N803
         """The number of the leaf that each row falls into."""
         check_is_fitted(self)
-        x, _ = self.encoding_.read(features(self, X, reset=False))
+        x, _ = self.encoding_.matrix(features(self, X, reset=False))
         return np.asarray(self.estimator_.apply(_narrow(x)))
 
     def _check_settings(self) -> None:
@@ -293,11 +285,11 @@ class ProbabilityTree(MixedClassifier):
             raise BadInput(
                 f'smoothing={self.smoothing!r} is not known; pass smoothing="laplace" or "m" or None'
             )
-        if self.smoothing == "m" and not (is_number(self.m) and self.m > 0):
+        if self.smoothing == "m" and not (is_finite(self.m) and self.m > 0):
             raise BadInput(f"m={self.m!r} is not positive and finite; it is worth that many rows")
 
 
 def _narrow(x: Floats) -> NDArray[np.float32]:
     """With the 32 bits that trees see; larger numbers as the largest that these hold."""
-    far = np.finfo(np.float32).max
-    return np.clip(x, -far, far).astype(np.float32)
+    largest = np.finfo(np.float32).max
+    return np.clip(x, -largest, largest).astype(np.float32)

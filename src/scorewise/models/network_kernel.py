@@ -1,10 +1,11 @@
-"""The kernel of a ReLU network: how alike rows are by the units that are on, and the posterior from that.
+"""The kernel of a ReLU network: how similar rows are by the units that are on, and the posterior from that.
 
 Each unit of a network is on or off for a row; these bits are the row's pattern.
 
-    around = KnownRows.of(patterns, codes, weight, classes).around(patterns_new, [exponent], 10)
-    pool = tune_pool(log_network, sums, y, prior, weight)     # on rows left out in turn
-    inside = pool.posterior(log_network, around.sums, prior)  # the posterior near the data
+    rows = ReferenceRows.of(patterns, codes, weight, classes)
+    sums = rows.neighbours(patterns_new, [exponent], 10).sums
+    pool = tune_pool(log_network, sums, y, prior, weight)  # on rows left out in turn
+    inside = pool.posterior(log_network, sums, prior)      # the posterior near the data
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +25,14 @@ from scorewise.arrays import Bools, Floats, Ints
 Words: TypeAlias = NDArray[np.uint64]
 Singles: TypeAlias = NDArray[np.float32]
 
-CELLS = 1 << 16  # pairs of rows that are compared at once: what the cache holds
+MAX_PAIRS = 1 << 16  # of rows that are compared at once: what the cache holds
 TINY = np.float32(1e-30)
 EXPONENTS = (2.0, 8.0, 32.0, 128.0, 512.0, 2048.0)
 SMOOTHINGS = (0.01, 1.0)
 DOUBTS = (0.001, 0.01, 0.1)
-MOST = 10.0  # of each share of a pool
-BOUNDS = [(0.0, MOST), (0.0, MOST), (-MOST, MOST)]
+BOUNDS = [(0.0, 10.0), (0.0, 10.0), (-10.0, 10.0)]  # of the shares of a pool
 ALONE = np.array([1.0, 0.0, 0.0])  # the shares of a network as it is
-TRUST = 1.0  # how firmly the shares are held there: as by one standard deviation each
+PRECISION = 1.0  # of the normal prior that draws the shares there
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Patterns:
 
     >>> on = np.array([[True, False, True], [True, True, True], [False, True, False]])
     >>> p = Patterns.of([on])
-    >>> (7 * p.likeness(p)).round().tolist()
-    [[7.0, 5.0, 1.0], [5.0, 7.0, 3.0], [1.0, 3.0, 7.0]]
+    >>> [(7 * block).round().tolist() for _, block in similarities(p, p)]
+    [[[7.0, 5.0, 1.0], [5.0, 7.0, 3.0], [1.0, 3.0, 7.0]]]
     """
 
     layers: tuple[Words, ...]
@@ -64,62 +64,50 @@ class Patterns:
     def __getitem__(self, rows: Any) -> Patterns:
         return Patterns(tuple(words[rows] for words in self.layers), self.widths)
 
-    def likeness(self, others: Patterns) -> Singles:
-        """Product over layers of 1 - the share of units in which two rows differ; rows by others.
 
-        Each layer counts half a unit more than it has, which never differs, so that no product is 0.
-        """
-        return np.concatenate([block.copy() for _, block in likenesses(self, others)])
+def similarities(rows: Patterns, others: Patterns) -> Iterator[tuple[slice, Singles]]:
+    """Product over layers of 1 - the share of units in which two rows differ; rows by others.
 
-
-def likenesses(asked: Patterns, known: Patterns) -> Iterator[tuple[slice, Singles]]:
-    """Likeness of all rows asked for to all known ones, some rows at a time to save memory.
-
-    Each block overwrites the one before.
+    Each layer counts half a unit more than it has, which never differs, so that no product is 0. Some rows
+    at a time to save memory: each block overwrites the one before.
     """
-    step = max(1, min(CELLS // max(len(known), 1), len(asked)))
-    shape = step, len(known)
+    step = max(1, min(MAX_PAIRS // max(len(others), 1), len(rows)))
+    shape = step, len(others)
     words, bits = np.empty(shape, np.uint64), np.empty(shape, np.uint8)
-    differing = np.empty(shape, np.min_scalar_type(max(known.widths)))
+    differing = np.empty(shape, np.min_scalar_type(max(others.widths)))
     equal, product = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    for start in range(0, len(asked), step):
-        rows = slice(start, min(start + step, len(asked)))
-        part, into = asked[rows], product
+    for start in range(0, len(rows), step):
+        places = slice(start, min(start + step, len(rows)))
+        part, into = rows[places], product
         block = slice(len(part))
-        for mine, theirs, width in zip(part.layers, known.layers, known.widths, strict=True):
-            _count(mine, theirs, words[block], bits[block], differing[block])
+        for left, right, width in zip(part.layers, others.layers, others.widths, strict=True):
+            for number, (a, b) in enumerate(zip(left.T, right.T, strict=True)):
+                np.bitwise_xor(a[:, None], b[None, :], out=words[block])
+                np.bitwise_count(words[block], out=(bits if number else differing)[block])
+                if number:
+                    differing[block] += bits[block]
             np.multiply(differing[block], np.float32(-1 / (width + 0.5)), out=into[block])
             into[block] += np.float32(1)
             if into is equal:
                 product[block] *= equal[block]
             into = equal
-        yield rows, product[block]
+        yield places, product[block]
 
 
-def _count(mine: Words, theirs: Words, words: Words, bits: Any, total: Any) -> None:
-    """Count of differing bits for all pairs of rows, into `total`."""
-    for number, (a, b) in enumerate(zip(mine.T, theirs.T, strict=True)):
-        np.bitwise_xor(a[:, None], b[None, :], out=words)
-        np.bitwise_count(words, out=bits if number else total)
-        if number:
-            total += bits
+class Neighbours(NamedTuple):
+    """What reference rows say of others: kernel sums by exponent, row and class; the most similar.
 
-
-@dataclass(frozen=True)
-class Around:
-    """What known rows say of others: kernel sums by exponent, row and class; the most alike.
-
-    The places of the most alike and how alike they are have a line for each row.
+    The places of the most similar and their similarity have a line for each row.
     """
 
     sums: Floats
     places: Ints
-    likeness: Floats
+    similarity: Floats
 
 
 @dataclass(frozen=True)
-class KnownRows:
-    """Patterns of rows of known class, in the order of their classes, with their weights."""
+class ReferenceRows:
+    """Patterns of rows whose class is known, in the order of their classes, with their weights."""
 
     patterns: Patterns
     weight: Singles
@@ -128,7 +116,7 @@ class KnownRows:
     classes: int
 
     @classmethod
-    def of(cls, patterns: Patterns, codes: Ints, weight: Floats, classes: int) -> KnownRows:
+    def of(cls, patterns: Patterns, codes: Ints, weight: Floats, classes: int) -> ReferenceRows:
         """From patterns, class codes in rising order, and weights."""
         present, starts = np.unique(codes, return_index=True)
         return cls(patterns, weight.astype(np.float32), starts, present, classes)
@@ -136,31 +124,31 @@ class KnownRows:
     def __len__(self) -> int:
         return len(self.patterns)
 
-    def around(
-        self, asked: Patterns, exponents: Sequence[float], count: int, own: Ints | None = None
-    ) -> Around:
-        """Sums of w^exponent over the known rows of each class, where the nearest row has w = 1.
+    def neighbours(
+        self, rows: Patterns, exponents: Sequence[float], count: int, left_out: Ints | None = None
+    ) -> Neighbours:
+        """Sums of w^exponent over the reference rows of each class, where the nearest row has w = 1.
 
-        The exponents are powers of two, rising. `count` rows are told that are most alike. `own` has for
-        each row asked for its own place among the known ones, where it is not to count.
+        The exponents are powers of two, rising. `count` rows are told that are most similar. `left_out` has
+        for each row its own place among the reference rows, where it is not to count.
         """
-        count = min(count, len(self) - (own is not None))
-        sums = np.zeros((len(exponents), len(asked), self.classes))
-        places = np.empty((len(asked), count), np.int64)
-        likeness = np.empty((len(asked), count))
-        for rows, w in likenesses(asked, self.patterns):
-            if own is not None:
-                w[np.arange(len(w)), own[rows]] = 0
-            places[rows], likeness[rows] = largest(w, count)
-            w /= np.maximum(likeness[rows, :1].astype(np.float32), TINY)
+        count = min(count, len(self) - (left_out is not None))
+        sums = np.zeros((len(exponents), len(rows), self.classes))
+        nearest = np.empty((len(rows), count), np.int64)
+        similarity = np.empty((len(rows), count))
+        for places, w in similarities(rows, self.patterns):
+            if left_out is not None:
+                w[np.arange(len(w)), left_out[places]] = 0
+            nearest[places], similarity[places] = largest(w, count)
+            w /= np.maximum(similarity[places, :1].astype(np.float32), TINY)
             power = 1.0
-            for place, exponent in enumerate(exponents):
+            for at, exponent in enumerate(exponents):
                 while power < exponent:
                     np.square(w, out=w)
                     power *= 2
                 by_class = np.add.reduceat(w * self.weight, self.starts, axis=1)
-                sums[place, rows, self.present] = by_class.T
-        return Around(sums, places, likeness)
+                sums[at, places, self.present] = by_class.T
+        return Neighbours(sums, nearest, similarity)
 
 
 def largest(values: Singles, count: int) -> tuple[Ints, Singles]:
@@ -173,13 +161,13 @@ def largest(values: Singles, count: int) -> tuple[Ints, Singles]:
     """
     rows = np.arange(len(values))
     places = np.empty((len(values), count), np.int64)
-    found = np.empty((len(values), count), np.float32)
+    top = np.empty((len(values), count), np.float32)
     for rank in range(count):
         place = values.argmax(axis=1)
-        places[:, rank], found[:, rank] = place, values[rows, place]
+        places[:, rank], top[:, rank] = place, values[rows, place]
         values[rows, place] = -1
-    values[rows[:, None], places] = found
-    return places, found
+    values[rows[:, None], places] = top
+    return places, top
 
 
 @dataclass(frozen=True)
@@ -220,12 +208,16 @@ def tune_pool(
     `sums` has the kernel sums by exponent, row and class. For each exponent, smoothing and doubt the
     loss is convex in the three shares; they are drawn towards the network alone.
     """
-    tried = []
+    pools = []
     for (place, exponent), smoothing, doubt in product(enumerate(exponents), SMOOTHINGS, DOUBTS):
         logs = _logs(log_network, sums[place], prior, smoothing, doubt)
-        (network, kernel, rest), loss = _shares(logs, y, weight)
-        tried.append(Pool(exponent, smoothing, doubt, network, kernel, rest, loss))
-    return min(tried, key=lambda pool: pool.loss)
+        best = minimize(
+            _loss_and_slopes, ALONE, (logs, y, weight), jac=True, method="L-BFGS-B", bounds=BOUNDS
+        )
+        network, kernel, rest = best.x.tolist()
+        loss = float(best.fun)
+        pools.append(Pool(exponent, smoothing, doubt, network, kernel, rest, loss))
+    return min(pools, key=lambda pool: pool.loss)
 
 
 def _logs(
@@ -238,21 +230,13 @@ def _logs(
     return p, np.log((sums + smoothing * prior) / total) - base, np.broadcast_to(base, p.shape[-2:])
 
 
-def _shares(logs: tuple[Floats, ...], y: Ints, weight: Floats) -> tuple[list[float], float]:
-    """The best shares of the three, and their loss."""
-    rows, total = np.arange(len(y)), weight.sum()
-    true = [r[rows, y] for r in logs]
-
-    def loss(shares: Floats) -> tuple[float, Floats]:
-        log = log_softmax(sum(s * r for s, r in zip(shares, logs, strict=True)), axis=1)
-        post = np.exp(log)
-        slopes = [
-            (weight * ((post * r).sum(axis=1) - own)).sum()
-            for r, own in zip(logs, true, strict=True)
-        ]
-        drawn = TRUST * (shares - ALONE)
-        value = -(weight * log[rows, y]).sum() + 0.5 * (drawn * (shares - ALONE)).sum()
-        return value / total, (np.array(slopes) + drawn) / total
-
-    found = minimize(loss, ALONE, jac=True, method="L-BFGS-B", bounds=BOUNDS)
-    return found.x.tolist(), float(found.fun)
+def _loss_and_slopes(
+    shares: Floats, logs: Sequence[Floats], y: Ints, weight: Floats
+) -> tuple[float, Floats]:
+    """The mean log loss with these shares, drawn towards the network alone, and its derivatives."""
+    rows, total, away = np.arange(len(y)), weight.sum(), shares - ALONE
+    log = log_softmax(sum(s * r for s, r in zip(shares, logs, strict=True)), axis=1)
+    p = np.exp(log)
+    slopes = np.array([(weight * ((p * r).sum(axis=1) - r[rows, y])).sum() for r in logs])
+    loss = -(weight * log[rows, y]).sum() + 0.5 * PRECISION * (away * away).sum()
+    return loss / total, (slopes + PRECISION * away) / total

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import log_softmax
@@ -17,21 +17,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from scorewise.arrays import Floats
+from scorewise.checks import is_integer
 from scorewise.errors import BadInput
 from scorewise.models.network_kernel import Patterns
-from scorewise.models.validation import is_fitted, is_number, listed
+from scorewise.models.validation import is_fitted, listed
 
 BATCH = 1024
 SMOOTH = ("CELU", "ELU", "GELU", "Hardswish", "Mish", "SELU", "Sigmoid", "SiLU", "Softplus", "Tanh")
-BENT = ("LeakyReLU", "PReLU", "ReLU", "ReLU6")  # a unit is on where its output is positive
-_UNSEEN = "since torch.nn.functional.relu cannot be seen from outside"
-_FAR = 1e300  # where activations are that are no floats
-Passed: TypeAlias = tuple[list[Floats], Floats, Floats | None]
+RELUS = ("LeakyReLU", "PReLU", "ReLU", "ReLU6")  # a unit is on where its output is positive
+_WHY_MODULES = "since torch.nn.functional.relu cannot be seen from outside"
+_OVERFLOWN = 1e300  # in place of activations that are no floats
+# activations of each ReLU layer, the logits, and activations of the layer named, if any
+Activations: TypeAlias = tuple[list[Floats], Floats, Floats | None]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Rows as the network sees them: their patterns, points in the density's space, log posteriors."""
+class ForwardPass(NamedTuple):
+    """What a network makes of rows: their patterns, points in the density's space, log posteriors."""
 
     patterns: Patterns
     points: Floats
@@ -57,25 +58,33 @@ class ReluNetwork:
         return torch is not None and isinstance(self.model, torch.nn.Module)
 
     @property
+    def _model(self) -> Any:
+        return MLPClassifier((64, 64), max_iter=300) if self.model is None else self.model
+
+    @property
     def is_ready(self) -> bool:
         """Whether it has learned already; of a torch module this is taken for granted."""
         return self.model is not None and (self.is_torch or is_fitted(self.model))
 
-    def see(self, x: Floats) -> Seen:
+    def propagate(self, x: Floats) -> ForwardPass:
         """Pass rows through the fitted network in batches, and keep what the density graph needs."""
         bits, points, posteriors = [], [], []
         for start in range(0, len(x), BATCH):
             batch = x[start : start + BATCH]
             hidden, logits, named = self._forward(batch)
-            bits.append([layer > 0 for layer in self._counted(hidden)])
+            counted = hidden
+            if self.layers is not None:
+                asked = f"layers is {list(self.layers)}"
+                counted = [_layer(hidden, layer, asked) for layer in self.layers]
+            bits.append([layer > 0 for layer in counted])
             points.append(self._points(batch, hidden, named))
             posteriors.append(log_posterior(logits))
         on = [np.concatenate(layer) for layer in zip(*bits, strict=True)]
-        return Seen(Patterns.of(on), np.concatenate(points), np.concatenate(posteriors))
+        return ForwardPass(Patterns.of(on), np.concatenate(points), np.concatenate(posteriors))
 
     def fitted(self, x: Floats, y: Any, weight: Floats | None, seed: int) -> Any:
         """A copy of the network, fitted to rows with a seed."""
-        network = _plain() if self.model is None else clone(self.model)
+        network = clone(self._model)
         network.set_params(random_state=seed)
         if weight is not None and not has_fit_parameter(network, "sample_weight"):
             raise BadInput(
@@ -96,23 +105,23 @@ class ReluNetwork:
 
     def check(self) -> None:
         """Refuse what is not a ReLU network, and layers that are not integers."""
-        layers, features = self.layers, self.features
-        several = layers is None or (hasattr(layers, "__len__") and not isinstance(layers, str))
-        if not several or not all(
-            is_number(n, whole=True) for n in (() if layers is None else layers)
-        ):
+        layers, features = () if self.layers is None else self.layers, self.features
+        is_list = hasattr(layers, "__len__") and not isinstance(layers, str)
+        if not is_list or not all(map(is_integer, layers)):
             raise BadInput(
                 f"layers is {layers!r}; pass a list of numbers of ReLU layers, such as [0, 1], or None "
                 "for all"
             )
-        if not (features is None or isinstance(features, str) or is_number(features, whole=True)):
+        if self.layers is not None and not len(layers):
+            raise BadInput("layers is empty; pass the numbers of ReLU layers, or None for all")
+        if not (features is None or isinstance(features, str) or is_integer(features)):
             raise BadInput(
                 f"features is {features!r}; pass the number or the name of a layer, or None"
             )
         if self.is_torch:
             _check_module(self.model, features)
         else:
-            _check_mlp(_plain() if self.model is None else self.model, features)
+            _check_mlp(self._model, features)
 
     def check_suits(self, x: Floats, classes: Any) -> None:
         """Refuse a fitted network that knows other columns or classes, or makes no numbers of a row."""
@@ -121,14 +130,14 @@ class ReluNetwork:
             raise BadInput(
                 f"the network was fitted to {wide} columns and X has {x.shape[1]}; give the same columns"
             )
-        known = getattr(self.model, "classes_", classes)
-        if len(known) != len(classes) or (known != classes).any():
+        own = getattr(self.model, "classes_", classes)
+        if len(own) != len(classes) or (own != classes).any():
             raise BadInput(
-                f"y has the classes {listed(classes)}, the network was fitted to {listed(known)}; "
+                f"y has the classes {listed(classes)}, the network was fitted to {listed(own)}; "
                 "give rows of the same classes"
             )
         try:
-            logits, count = self._forward(x[:1])[1], self.see(x[:1]).log_posterior.shape[1]
+            logits, count = self._forward(x[:1])[1], self.propagate(x[:1]).log_posterior.shape[1]
         except BadInput:
             raise
         except (RuntimeError, TypeError, ValueError, IndexError) as why:
@@ -148,7 +157,7 @@ class ReluNetwork:
                 "their range: train it again, or scale X"
             )
 
-    def _forward(self, batch: Floats) -> Passed:
+    def _forward(self, batch: Floats) -> Activations:
         """Activations of each ReLU layer, the logits, and activations of the layer named, if any."""
         if self.is_torch:
             return _forward_torch(self.model, batch, self.features)
@@ -160,21 +169,13 @@ class ReluNetwork:
             hidden.append(values)
         return hidden, values @ last[0] + last[1], None
 
-    def _counted(self, hidden: list[Floats]) -> list[Floats]:
-        if self.layers is None:
-            return hidden
-        if not len(self.layers):
-            raise BadInput("layers is empty; pass the numbers of ReLU layers, or None for all")
-        asked = f"layers is {list(self.layers)}"
-        return [_layer(hidden, layer, asked) for layer in self.layers]
-
     def _points(self, batch: Floats, hidden: list[Floats], named: Floats | None) -> Floats:
         if self.features is None:
             return batch.reshape(len(batch), -1)
         points = named
         if points is None:
             points = _layer(hidden, int(self.features), f"features is {self.features}")
-        return np.nan_to_num(points, nan=_FAR, posinf=_FAR, neginf=-_FAR)
+        return np.nan_to_num(points, nan=_OVERFLOWN, posinf=_OVERFLOWN, neginf=-_OVERFLOWN)
 
 
 def log_posterior(logits: Floats) -> Floats:
@@ -191,10 +192,6 @@ def log_posterior(logits: Floats) -> Floats:
         logs = np.asarray(log_softmax(logits, axis=1))
     logs[np.isnan(logs).any(axis=1)] = -np.log(logits.shape[1])
     return logs
-
-
-def _plain() -> Any:
-    return MLPClassifier(hidden_layer_sizes=(64, 64), max_iter=300)
 
 
 def _layer(hidden: list[Floats], layer: int, asked: str) -> Floats:
@@ -234,14 +231,16 @@ def _check_module(module: Any, features: int | str | None) -> None:
             f"the module has a {smooth[0]} layer, which does not cut the space into polytopes; "
             "use a network with ReLU"
         )
-    if not any(kind in BENT for kind in kinds):
-        raise BadInput(f"the module has no ReLU layer; make them with torch.nn.ReLU, {_UNSEEN}")
+    if not any(kind in RELUS for kind in kinds):
+        raise BadInput(
+            f"the module has no ReLU layer; make them with torch.nn.ReLU, {_WHY_MODULES}"
+        )
     names = [name for name, _ in module.named_modules() if name]
     if isinstance(features, str) and features not in names:
         raise BadInput(f"features is {features!r}; the module has {', '.join(names)}")
 
 
-def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Passed:
+def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Activations:
     """A module in evaluation mode, its layers seen by hooks; its own mode is put back afterwards."""
     import torch
 
@@ -251,7 +250,7 @@ def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Pa
     def watch(part: Any, into: list[Floats], source: str) -> Any:
         return part.register_forward_hook(lambda _, __, out: into.append(_rows(out, source)))
 
-    bent = [part for part in module.modules() if type(part).__name__ in BENT]
+    bent = [part for part in module.modules() if type(part).__name__ in RELUS]
     hooks = [watch(part, hidden, "a ReLU layer") for part in bent]
     if isinstance(features, str):
         hooks.append(watch(module.get_submodule(features), named, f"layer {features!r}"))
@@ -259,15 +258,15 @@ def _forward_torch(module: Any, batch: Floats, features: int | str | None) -> Pa
     module.eval()
     try:
         with torch.no_grad():
-            given = torch.as_tensor(batch, dtype=first.dtype, device=first.device)
-            logits = _rows(module(given), "the module")
+            tensor = torch.as_tensor(batch, dtype=first.dtype, device=first.device)
+            logits = _rows(module(tensor), "the module")
     finally:
         module.train(training)
         for hook in hooks:
             hook.remove()
     if not hidden:
         raise BadInput(
-            f"the module has ReLU layers but calls none of them; call them in its forward, {_UNSEEN}"
+            f"the module has ReLU layers but calls none of them; call them in its forward, {_WHY_MODULES}"
         )
     if isinstance(features, str) and not named:
         raise BadInput(f"features is {features!r}, which the module does not call; name another")

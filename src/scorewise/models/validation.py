@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, time, timedelta
 from inspect import signature
-from math import inf
 from numbers import Real
 from typing import Any
 
@@ -23,11 +21,10 @@ from sklearn.utils.validation import (
 )
 
 from scorewise.arrays import Floats, Ints
-from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Vector, array, is_float, vector
+from scorewise.columns.numbers import TIMES, Place
+from scorewise.columns.vectors import Vector, array, vector
 from scorewise.errors import BadInput
 
-_DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
 # the name that the option has had since 1.6, and before
 _FINITE = next(name for name in signature(check_array).parameters if name.endswith("all_finite"))
 
@@ -74,25 +71,25 @@ def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
     return [(name, vector(column, name)) for name, column in named]
 
 
-def numeric_rows(model: Any, *given: Any, finite: bool | str, way_out: str, **more: Any) -> Any:
-    """Rows as float64, and labels if given, in fitting; words are refused with the `way_out`.
+def numeric_rows(model: Any, *xy: Any, finite: bool | str, way_out: str, **more: Any) -> Any:
+    """Rows as float64, and labels too in fitting; words are refused with the `way_out`.
 
     `finite` is False or "allow-nan" where values may be missing or infinite.
     """
-    x, *labels = given
+    x, *labels = xy
     check_numeric(x, way_out)
     labels = [y if y is None else _complete(y) for y in labels]
-    more |= {_FINITE: finite, "dtype": np.float64, "reset": len(given) > 1}
+    more |= {_FINITE: finite, "dtype": np.float64, "reset": len(xy) > 1}
     return _validated(model, x, *labels, **more)
 
 
-def _validated(model: Any, *given: Any, untouched: bool = False, **asked: Any) -> Any:
+def _validated(model: Any, *xy: Any, untouched: bool = False, **options: Any) -> Any:
     """Rows, and labels, as scikit-learn checks them; of rows left `untouched` only the names."""
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # before 1.6
-        return model._validate_data(*given, cast_to_ndarray=not untouched, **asked)
-    return validate_data(model, *given, skip_check_array=untouched, **asked)
+        return model._validate_data(*xy, cast_to_ndarray=not untouched, **options)
+    return validate_data(model, *xy, skip_check_array=untouched, **options)
 
 
 def as_frame(x: Any) -> nw.DataFrame[Any] | None:
@@ -121,13 +118,16 @@ def check_numeric(x: Any, way_out: str) -> None:
     for name, values in _not_numeric(x):
         check_no_dates(values, name)
         for value in values:
-            if isinstance(value, str | bytes) and not is_float(value):
-                raise BadInput(f"{name} holds {value!r}, and {way_out}")
+            if isinstance(value, str | bytes):
+                try:
+                    float(value)
+                except ValueError:
+                    raise BadInput(f"{name} holds {value!r}, and {way_out}") from None
 
 
 def check_no_dates(values: list[Any], name: str) -> None:
     """Refuse a column with dates or times."""
-    if any(isinstance(value, _DATES) for value in values):
+    if any(isinstance(value, TIMES) for value in values):
         raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
 
 
@@ -174,56 +174,32 @@ def _complete(y: Any) -> Any:
     return y
 
 
-def weights(given: Any, rows: int) -> Floats:
-    """The weight of each row, 1 if None is given. A weight of 2 is worth the row twice."""
-    if given is None:
+def weights(sample_weight: Any, rows: int) -> Floats:
+    """The weight of each row, 1 if None is passed. A weight of 2 is worth the row twice."""
+    if sample_weight is None:
         return np.ones(rows)
-    if isinstance(given, Real):
-        given = np.full(rows, float(given))
-    if np.asarray(given).dtype.kind in "US":
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(rows, float(sample_weight))
+    if np.asarray(sample_weight).dtype.kind in "US":
         raise BadInput("sample_weight holds words; pass one number for each row")
-    found: Floats = check_array(
-        given, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    weight: Floats = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
-    if found.shape != (rows,):
+    if weight.shape != (rows,):
         raise BadInput(
-            f"sample_weight has shape {found.shape}; pass one weight for each of {rows} rows"
+            f"sample_weight has shape {weight.shape}; pass one weight for each of {rows} rows"
         )
-    if (found < 0).any():
-        raise BadInput(
-            f"sample_weight is negative {Place().rows(found < 0)}; weights are 0 or more"
-        )
-    if not found.any():
+    if (weight < 0).any():
+        where = Place().rows(weight < 0)
+        raise BadInput(f"sample_weight is negative {where}; weights are 0 or more")
+    if not weight.any():
         raise BadInput("sample_weight is zero in every row; at least one has to count")
     with np.errstate(over="ignore"):
-        if np.isinf(found.sum()):
+        if np.isinf(weight.sum()):
             raise BadInput(
                 "sample_weight adds up to more than a number can hold; divide all weights"
             )
-    return found
-
-
-def is_number(setting: Any, *, whole: bool = False) -> bool:
-    """Whether a setting is a finite number, or an integer; booleans are neither.
-
-    >>> [is_number(value) for value in (1, np.float32(0.5), np.inf, True, "a", None)]
-    [True, True, False, False, False, False]
-    >>> is_number(1, whole=True), is_number(1.0, whole=True)
-    (True, False)
-    """
-    kinds = int | np.integer if whole else int | float | np.integer | np.floating
-    return (
-        isinstance(setting, kinds) and not isinstance(setting, bool) and bool(-inf < setting < inf)
-    )
-
-
-def check_number(name: str, setting: Any, least: int, such_as: int, *, whole: bool = True) -> None:
-    """Refuse a setting that is not a number from `least` up."""
-    if not (is_number(setting, whole=whole) and setting >= least):
-        kind = ", a whole one" if whole else ""
-        raise BadInput(
-            f"{name} is {setting!r}; it must be a number from {least} up{kind}, such as {such_as}"
-        )
+    return weight
 
 
 def is_fitted(model: Any) -> bool:

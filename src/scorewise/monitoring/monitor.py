@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from scorewise.checks import at_least, is_integer, is_number, one_of
-from scorewise.columns import Kind, Labels, Missing, Rows, take
-from scorewise.columns.classes import only_column, positive_column
+from scorewise.columns import Kind, Labels, Missing, binary_rows
+from scorewise.columns.classes import positive_column
 from scorewise.columns.labels import pair_of, text
 from scorewise.columns.numbers import Place
-from scorewise.columns.vectors import Coded, vector
+from scorewise.columns.sources import only_column
+from scorewise.columns.vectors import Coded, Numbers, distinct, rows_with, vector
 from scorewise.errors import BadInput, Option, short
-from scorewise.inference.scales import effective
-from scorewise.monitoring.windows import SCORE, Decaying, Everything, Sliding, Window
+from scorewise.inference.scales import effective_size
+from scorewise.monitoring.windows import SCORE, Decaying, Sliding, Window
 from scorewise.tallies import Tally
 
 Length = int | float | timedelta
@@ -66,25 +69,22 @@ class Monitor:
             )
         self.window, self.parts, self.half_life = window, parts, half_life
         self.kind, self.missing, self.clock = kind, missing, clock
-        self._labels = None if classes is None else _classes(classes)
+        self._labels = None if classes is None else _two_classes(classes)
         self._lock = threading.RLock()
-        self._kept = self._empty()
-
-    def _empty(self) -> Window:
-        if self.window is not None:
-            return Sliding(_length("window", self.window), self.parts, _timed(self.window))
-        if self.half_life is not None:
-            return Decaying(_length("half_life", self.half_life), _timed(self.half_life))
-        return Everything()
+        timed = isinstance(window if half_life is None else half_life, timedelta)
+        self._rows: Window = Sliding(math.inf, 1, timed=True)
+        if half_life is not None:
+            self._rows = Decaying(_rows_or_seconds("half_life", half_life), timed)
+        elif window is not None:
+            self._rows = Sliding(_rows_or_seconds("window", window), parts, timed)
 
     def update(self, y: Any, p: Any, *, weight: Any = None, count: Any = None) -> None:
         """Take labels and scores in any one-dimensional container, or none of them if any is refused."""
-        known = self._labels
-        y, named = (only_column(y), None) if known is None else _known(only_column(y), known)
-        if known is None:
-            _two_sided(y)
-        given: dict[str, Any] = {"weight": weight, "count": count, "missing": self.missing}
-        rows = take(y, {SCORE: positive_column(y, p, None, self.kind)}, kind=self.kind, **given)
+        y, labels = _read_labels(only_column(y), self._labels)
+        rows = binary_rows(
+            None, label=y, score={SCORE: positive_column(y, p, None, self.kind)}, weight=weight,
+            count=count, kind=self.kind, missing=self.missing,
+        )  # fmt: skip
         # the caller may fill the same arrays anew
         rows = replace(
             rows,
@@ -92,18 +92,16 @@ class Monitor:
             scores={SCORE: rows.scores[SCORE].copy()},
             weight=None if rows.weight is None else rows.weight.copy(),
             count=None if rows.count is None else rows.count.copy(),
-            labels=named or rows.labels,
+            labels=labels or rows.labels,
             place=Place(),
         )
         with self._lock:
-            self._agree(rows)
-            self._kept.add(rows, self.clock())
+            if len(rows):
+                self._check_classes(replace(rows.labels, note=""))
+            self._rows.add(rows, self.clock())
 
-    def _agree(self, rows: Rows) -> None:
+    def _check_classes(self, labels: Labels) -> None:
         """The classes are those of the first rows, for good."""
-        if not len(rows):
-            return
-        labels = replace(rows.labels, note="")
         if self._labels is None:
             self._labels = labels
         elif (labels.negative, labels.positive) != (self._labels.negative, self._labels.positive):
@@ -115,8 +113,8 @@ class Monitor:
     def snapshot(self) -> Tally:
         """The tally of the rows that count now; it never changes."""
         with self._lock:
-            parts = self._kept.tallies(self.clock())
-        return sum(parts, Tally.empty())
+            tallies = self._rows.tallies(self.clock())
+        return sum(tallies, Tally.empty())
 
     @property
     def effective_rows(self) -> float:
@@ -128,7 +126,7 @@ class Monitor:
         (1000, 28.9)
         """
         t = self.snapshot()
-        return effective(t.negatives + t.positives, sum(t.squares))
+        return effective_size(t.negatives + t.positives, sum(t.squares))
 
     def merge(self, other: Monitor) -> None:
         """Take all rows of another monitor of the same settings, as from another process."""
@@ -146,30 +144,23 @@ class Monitor:
                 mine = self._labels.negative, self._labels.positive
                 if mine != (theirs["_labels"].negative, theirs["_labels"].positive):
                     raise BadInput("the monitors have different classes; make both with the same")
-            self._kept.merge(theirs["_kept"], self.clock())
+            self._rows.merge(theirs["_rows"], self.clock())
             self._labels = self._labels or theirs["_labels"]
 
     def __add__(self, other: Monitor) -> Monitor:
         """A monitor that has the rows of both."""
         if not isinstance(other, Monitor):
             return NotImplemented
-        total = self._copy()
+        total = copy(self)
         total.merge(other)
         return total
 
-    def _copy(self) -> Self:
-        made = object.__new__(type(self))
-        made.__setstate__(self.__getstate__())
-        return made
-
     def __getstate__(self) -> dict[str, Any]:
         """All but the lock, so that a monitor can be sent to another process."""
-        from copy import deepcopy
-
         with self._lock:
-            self._kept.tallies(self.clock())  # folds what is waiting
+            self._rows.tallies(self.clock())  # folds what is waiting
             return {
-                name: deepcopy(value) if name == "_kept" else value
+                name: deepcopy(value) if name == "_rows" else value
                 for name, value in vars(self).items()
                 if name != "_lock"
             }
@@ -186,80 +177,60 @@ class Monitor:
         return f"<Monitor: {self.snapshot()!r}{about}>"
 
 
-def _classes(given: Sequence[Any]) -> Labels:
-    words = [text(c) for c in given] if not isinstance(given, str) else []
+def _two_classes(classes: Sequence[Any]) -> Labels:
+    words = [text(c) for c in classes] if not isinstance(classes, str) else []
     if len(set(words)) != 2 or len(words) != 2:
         raise BadInput(
-            Option("classes"), f" must name two classes, the negative first; got {short(given)}"
+            Option("classes"), f" must name two classes, the negative first; got {short(classes)}"
         )
     return Labels(words[1], words[0], "given")
 
 
-def _known(y: Any, known: Labels) -> tuple[Any, Labels | None]:
-    """Labels as 0 and 1, where the words of both classes are known; others are refused."""
+def _read_labels(y: Any, known: Labels | None) -> tuple[Any, Labels | None]:
+    """Labels as 0 and 1 where both classes are known, others being refused; a first batch has to tell both.
+
+    Truth values stay as they are; missing labels are treated as everywhere.
+    """
     column = vector(y, "label")
-    if isinstance(column, Coded):
-        words, codes, gone = [text(v) for v in column.values], column.codes, column.missing()
-    else:
-        gone = column.missing()
-        if column.values.dtype == bool:
-            return y, None
-        if {known.negative, known.positive} == {"0", "1"}:
-            _refuse(~np.isin(column.values, (0, 1)), gone, column.values, known)
-            return y, None
-        values = column.values if gone is None else np.where(gone, 0, column.values)
-        distinct, codes = np.unique(values, return_inverse=True)
-        words = [text(v) for v in distinct]
-    places = {known.negative: 0.0, known.positive: 1.0}
-    to = np.array([places.get(w, -1.0) for w in words] + [np.nan])  # code -1 is missing
-    found = to[np.asarray(codes, np.int64)]
-    if gone is not None:
-        found[gone] = np.nan
-    _refuse(found < 0, gone, np.array([*words, ""])[codes], known)
-    return found, known
-
-
-def _refuse(strange: Any, gone: Any, values: Any, known: Labels) -> None:
-    """Refuse labels of neither class; missing ones are judged as everywhere."""
-    strange = strange if gone is None else strange & ~gone
-    if strange.any():
+    if isinstance(column, Numbers) and column.values.dtype == bool:
+        return y, None
+    values = distinct(column)
+    words = [text(value) for value in values]
+    if known is None:
+        declared = words[:1] in (["0"], ["1"]) or (isinstance(column, Coded) and column.declared)
+        if len(words) == 1 and not declared and pair_of(words[0]) is None:
+            raise BadInput(
+                f"label has one value only ({words[0]}), and the other class is not known yet; name both ",
+                "in ", Option("classes"), ", the negative first",
+            )  # fmt: skip
+        return y, None
+    classes, gone = (known.negative, known.positive), column.missing()
+    if strange := [v for v, word in zip(values, words, strict=True) if word not in classes]:
+        wrong = rows_with(column, strange)
+        wrong = wrong if gone is None else wrong & ~gone
+        first = int(wrong.argmax())
+        value = column.values[column.codes[first] if isinstance(column, Coded) else first]
         raise BadInput(
-            f"label is {short(text(values[strange.argmax()]))} {Place().rows(strange)}; the classes are "
+            f"label is {short(text(value))} {Place().rows(wrong)}; the classes are "
             f"{short(known.negative)} and {short(known.positive)}"
         )
+    positive = [v for v, word in zip(values, words, strict=True) if word == known.positive]
+    truth = rows_with(column, positive).astype(np.float64)
+    if gone is not None:
+        truth[gone] = np.nan
+    return truth, known
 
 
-def _two_sided(y: Any) -> None:
-    """Refuse a first batch of one value that says nothing about the other."""
-    column = vector(y, "label")
-    if isinstance(column, Coded):
-        if column.declared:
-            return
-        used = [column.values[int(k)] for k in np.unique(column.codes[column.codes >= 0])]
-    else:
-        gone = column.missing()
-        used = list(np.unique(column.values if gone is None else column.values[~gone]))
-        if column.values.dtype == bool or (len(used) == 1 and used[0] in (0, 1)):
-            return
-    if len(used) == 1 and pair_of(word := text(used[0])) is None:
-        raise BadInput(
-            f"label has one value only ({word}), and the other class is not known yet; name both in ",
-            Option("classes"), ", the negative first",
-        )  # fmt: skip
-
-
-def _timed(length: Length) -> bool:
-    return isinstance(length, timedelta)
-
-
-def _length(name: str, given: Length) -> float:
-    """Rows, or seconds."""
-    if isinstance(given, timedelta):
-        if given.total_seconds() > 0:
-            return given.total_seconds()
-    elif is_integer(given, 1) or (name == "half_life" and is_number(given) and 0 < given < np.inf):
-        return float(given) if name == "half_life" else int(given)
+def _rows_or_seconds(name: str, length: Length) -> float:
+    """The length of a window or a half-life as a number."""
+    if isinstance(length, timedelta):
+        if length.total_seconds() > 0:
+            return length.total_seconds()
+    elif name == "half_life" and is_number(length) and 0 < length < math.inf:
+        return float(length)
+    elif is_integer(length, 1):
+        return int(length)
     raise BadInput(
         Option(name), f" must be a positive number of rows or a timedelta, such as 100_000 or "
-        f"timedelta(hours=1); got {given!r}",
+        f"timedelta(hours=1); got {length!r}",
     )  # fmt: skip

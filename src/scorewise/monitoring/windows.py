@@ -1,4 +1,4 @@
-"""Which of the rows that came in count: all of them, the latest, or the latest the most.
+"""Windows over incoming rows: all of them, the latest, or weights that decay.
 
 Each window keeps tallies, never rows for long: an `Accumulator` gathers checked rows and folds them into
 its tally when there are enough, which is coarse once it has more distinct scores than a grid has cells.
@@ -7,29 +7,31 @@ its tally when there are enough, which is coarse once it has more distinct score
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
-from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
+from scorewise.engines.sums import concatenated
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.building import joined
 from scorewise.tallies.coarse import Coarse
 from scorewise.tallies.losses import Moments
 
-ROWS = 1 << 18  # rows that are gathered before they are folded into cells
-BATCHES = 1 << 13  # and batches, of which one of a single row takes far more memory than the row
-EXACT = 1 << 16  # distinct scores up to which a tally stays exact
-FARTHEST = 64  # powers of two between the newest row and what is too light to keep
+MAX_WAITING_ROWS = 1 << 18  # rows that are gathered before they are folded into cells
+MAX_WAITING_BATCHES = (
+    1 << 13
+)  # and batches, of which one of a single row takes far more memory than the row
+MAX_EXACT_SCORES = 1 << 16  # distinct scores up to which a tally stays exact
+MAX_POWER = 64  # powers of two between the newest row and what is too light to keep
 SCORE = "score"
 
 
 class Accumulator:
-    """A tally that takes rows."""
+    """A tally to which rows are added."""
 
     def __init__(self) -> None:
         self.total = Tally.empty()
@@ -40,66 +42,32 @@ class Accumulator:
         """Take checked rows."""
         self.waiting.append(rows)
         self.size += len(rows)
-        if self.size >= ROWS or len(self.waiting) >= BATCHES:
+        if self.size >= MAX_WAITING_ROWS or len(self.waiting) >= MAX_WAITING_BATCHES:
             self.tally()
 
     def merge(self, t: Tally) -> None:
         """Take the rows of a tally."""
         total = self.total + t
-        self.total = total.coarsen() if len(total.score) > EXACT else total
+        self.total = total.coarsen() if len(total.score) > MAX_EXACT_SCORES else total
 
     def tally(self) -> Tally:
         """The tally of all rows so far."""
         if self.waiting:
-            t = Tally.of_rows(_joined(self.waiting), SCORE)
+            # whatever the order in which threads came, rows are called the same
+            rows = sorted(
+                self.waiting, key=lambda r: (r.labels.rule == "no rows", r.labels.negative)
+            )
+            t = Tally.of_rows(concatenated(rows), SCORE)
             self.waiting, self.size = [], 0
             self.merge(t.unlabelled())
         return self.total
-
-
-def _joined(parts: Sequence[Rows]) -> Rows:
-    """Rows one after the other, called the same whatever the order in which threads came."""
-    first = min(parts, key=lambda rows: (rows.labels.rule == "no rows", rows.labels.negative))
-    return replace(joined(parts), labels=first.labels, names=first.names, kinds=first.kinds)
-
-
-class Window(Protocol):
-    """What keeps the tallies of the rows that count."""
-
-    def add(self, rows: Rows, now: float) -> None:
-        """Take checked rows."""
-
-    def tallies(self, now: float) -> list[Tally]:
-        """Tallies whose sum is that of the rows that count now."""
-
-    def merge(self, other: Any, now: float) -> None:
-        """Take the rows of another window of the same settings."""
-
-
-class Everything:
-    """All rows since the start."""
-
-    def __init__(self) -> None:
-        self.part = Accumulator()
-
-    def add(self, rows: Rows, now: float) -> None:
-        """Take checked rows."""
-        self.part.add(rows)
-
-    def tallies(self, now: float) -> list[Tally]:
-        """The tally of all rows."""
-        return [self.part.tally()]
-
-    def merge(self, other: Everything, now: float) -> None:
-        """Take the rows of another."""
-        self.part.merge(other.part.tally())
 
 
 class Sliding:
     """The latest rows, by number or by time: a ring of tallies, of which whole ones are dropped.
 
     `length` is how many rows or seconds count at least, `width` what one of the parts holds. At any time
-    there are between `length` and `length + width` of them.
+    there are between `length` and `length + width` of them; an endless time keeps all rows.
     """
 
     def __init__(self, length: float, parts: int, timed: bool) -> None:
@@ -115,15 +83,14 @@ class Sliding:
             self._drop(now)
 
     def _cut(self, rows: Rows) -> Iterator[tuple[int, Rows]]:
-        begin = 0
-        while begin < len(rows) or begin == 0:
-            room = int(self.width - self.seen % self.width)
-            part = rows if begin == 0 and len(rows) <= room else rows.at(slice(begin, begin + room))
-            if begin:  # what was dropped from a batch is counted once
-                part = replace(part, dropped=0)
-            slot, begin = int(self.seen // self.width), begin + room
+        width = int(self.width)
+        starts = [0, *range(width - self.seen % width, len(rows), width)]
+        for begin, end in pairwise([*starts, len(rows)]):
+            part = rows if len(starts) == 1 else rows.at(slice(begin, end))
+            slot = self.seen // width
             self.seen += len(part)
-            yield slot, part
+            # what was dropped from a batch is counted once
+            yield slot, replace(part, dropped=0) if begin else part
 
     def _drop(self, now: float) -> None:
         since = (now if self.timed else self.seen) - self.length
@@ -168,7 +135,7 @@ class Decaying:
             return
         place = np.full(len(rows), now) if self.timed else self.seen + np.arange(float(len(rows)))
         self.seen += len(rows)
-        step = max(1, int(self.half_life * FARTHEST)) if not self.timed else len(rows)
+        step = max(1, int(self.half_life * MAX_POWER)) if not self.timed else len(rows)
         for begin in range(0, len(rows), step):
             at = slice(begin, begin + step)
             power = place[at] / self.half_life
@@ -182,19 +149,19 @@ class Decaying:
             self.newest = max(self.newest, float(power[-1]))
 
     def _rebase(self, power: float) -> None:
-        """Scale what there is back, so that no weight is beyond 2^64."""
+        """Scale all weights back, so that none exceeds 2^64."""
         if self.base is None:
             self.base = math.floor(power)
         shift = math.floor(power) - self.base
-        if shift > FARTHEST:
+        if shift > MAX_POWER:
             t = self.part.tally()
             # what the rows of the newest age weighed, in all: the unit of weight, whatever the user's is
             unit = (t.negatives + t.positives) * 2.0 ** (self.base - self.newest)
-            self.part.total = _without_dust(scaled(t, -shift), 2.0**-FARTHEST * unit)
+            self.part.total = _without_traces(scaled(t, -shift), 2.0**-MAX_POWER * unit)
             self.base += shift
 
     def tallies(self, now: float) -> list[Tally]:
-        """The tally, in which the newest row weighs what was given."""
+        """The tally, scaled so that the newest row has its own weight."""
         if self.base is None:
             return [self.part.tally()]
         return [scaled(self.part.tally(), self.base - self.newest)]
@@ -215,8 +182,11 @@ class Decaying:
         self.newest = max(self.newest, other.newest)
 
 
+Window: TypeAlias = Sliding | Decaying
+
+
 def scaled(t: Tally, power: float) -> Tally:
-    """The same with all weights times 2^power, in floats."""
+    """The tally with all weights times 2^power."""
     f = 2.0 ** max(power, -500.0)
     g = f * f
     coarse = t.coarse
@@ -231,24 +201,19 @@ def scaled(t: Tally, power: float) -> Tally:
     return replace(t, coarse=coarse, rest=None, **columns)
 
 
-def _without_dust(t: Tally, least: float) -> Tally:
-    """The same without the weight of a class in a cell that is less than that."""
-    kept: tuple[Bools, Bools] = (t.neg > least, t.pos > least)
-    used = kept[0] | kept[1]
-
-    def column(x: Any, side: int) -> Floats:
-        return np.where(kept[side], x, 0.0)[used]
-
-    coarse = t.coarse
-    if coarse is not None:
-        coarse = Coarse(
-            coarse.grid,
-            coarse.cell[used],
-            np.where(kept, coarse.low, np.inf)[:, used],
-            np.where(kept, coarse.high, -np.inf)[:, used],
-            np.where(kept, coarse.sum, 0.0)[:, used],
-            coarse.losses,
-        )
-    score = t.score[used] if coarse is None else coarse.middle.astype(t.score.dtype)
-    columns = column(t.neg, 0), column(t.pos, 1), column(t.neg2, 0), column(t.pos2, 1)
-    return Tally(score, *columns, t.kind, t.origin, coarse)
+def _without_traces(t: Tally, least: float) -> Tally:
+    """The tally without weights of a class in a cell that are no more than `least`."""
+    enough = np.stack((t.neg, t.pos)) > least
+    used = enough.any(0)
+    columns = ((t.neg, 0), (t.pos, 1), (t.neg2, 0), (t.pos2, 1))
+    neg, pos, neg2, pos2 = (np.where(enough[side], w, 0.0)[used] for w, side in columns)
+    c = t.coarse
+    if c is None:
+        return Tally(t.score[used], neg, pos, neg2, pos2, t.kind, t.origin)
+    low, high, sums = (
+        np.where(enough, x, none)[:, used]
+        for x, none in ((c.low, np.inf), (c.high, -np.inf), (c.sum, 0.0))
+    )
+    coarse = Coarse(c.grid, c.cell[used], low, high, sums, c.losses)
+    score = coarse.middle.astype(t.score.dtype)
+    return Tally(score, neg, pos, neg2, pos2, t.kind, t.origin, coarse)

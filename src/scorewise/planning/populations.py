@@ -3,71 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from scorewise import measures as _measures  # noqa: F401  (fills the register)
-from scorewise.agreeing import Agreement
-from scorewise.arrays import Floats
+from scorewise.agreeing import agree
+from scorewise.columns import binary_rows
+from scorewise.columns.sources import is_source
+from scorewise.comparing import ModelComparison, compare
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
-from scorewise.evaluation import ClassEvaluation, Comparison, Evaluation, ModelComparison
-from scorewise.inference.scales import z
+from scorewise.evaluation import Evaluation, evaluate
+from scorewise.gating.candidate import register_of, rows_of
+from scorewise.gating.requirements import rescaled
+from scorewise.inference.influence import placements
+from scorewise.inference.scales import normal_quantile, wald
 from scorewise.inference.shares import wilson_of
 from scorewise.judging import items_needed
-from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
-from scorewise.show.verdict import columns_of
+from scorewise.registry import MEASURES, RATER_MEASURES, Measure
+from scorewise.show.verdict import column_options
 from scorewise.show.words import quoted
 from scorewise.tallies import Tally
-from scorewise.tallies.formulas import placed
 from scorewise.tallies.losses import expit
+from scorewise.tallies.merging import is_saved, not_readable, sum_of_saved
 
 GRID = 4000  # scores of each class that stand for all
 PAIRS = 20_000  # rows of each class, scored by two models, that stand for all
-# shares of decisions whose value can be supposed: of which rows, by prevalence
-SHARES: dict[str, Callable[[float], float]] = {
-    "sensitivity": lambda prevalence: prevalence,
-    "specificity": lambda prevalence: 1 - prevalence,
-    "accuracy": lambda prevalence: 1.0,
-}
-
-
-class Population(Protocol):
-    """Where rows come from: intervals that n of them would give, of one model or of a difference."""
-
-    def register(self) -> Mapping[str, Measure]:
-        """The measures that there are of such rows."""
-
-    def estimate(self, name: str, rows: float, level: float) -> Estimate:
-        """A measure with the interval that so many rows would give."""
-
-    def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
-        """A difference of two models, supposed to be that, with the interval of so many rows."""
-
-    @property
-    def positive(self) -> float:
-        """The share of positives; NaN where there is none."""
-
-    @property
-    def supposed(self) -> list[str]:
-        """What is taken for granted, in words."""
-
-    @property
-    def shared(self) -> list[str]:
-        """What is taken for granted of two models."""
-
-
-def scaled(e: Estimate, times: float, value: float | None = None) -> Estimate:
-    """An estimate whose interval is as much narrower as so many times as many rows make it."""
-    at, root = e.value if value is None else value, math.sqrt(times)
-    return replace(
-        e, value=at, low=at - (e.value - e.low) / root, high=at + (e.high - e.value) / root
-    )
 
 
 def repeated(t: Tally, times: float) -> Tally:
@@ -77,73 +43,85 @@ def repeated(t: Tally, times: float) -> Tally:
     return Tally(t.score, neg, pos, neg2, pos2, t.kind, t.origin, t.coarse)
 
 
-@dataclass(frozen=True)
-class Pilot:
+class Population:
+    """Rows to come: what is taken for granted of them, and the intervals that so many of them give."""
+
+    prevalence: float  # NaN where there are no positives
+    register: Mapping[str, Measure]
+    supposed: list[str]
+    notes: tuple[str, ...] = ()  # what was guessed when a pilot was read
+    columns: Sequence[tuple[str, str]] = ()  # options that name those of a pilot again
+    supposed_of_two: Sequence[str] = ()  # what is taken for granted of two models
+
+    def estimate(self, name: str, rows: float, level: float) -> Estimate:
+        """The measure with the interval of so many rows."""
+        raise NotImplementedError
+
+    def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
+        """The difference of two models, of this value, with the interval of so many rows."""
+        raise NotImplementedError
+
+    def positives(self, rows: int) -> int | None:
+        """How many of so many rows are positive."""
+        return None if math.isnan(self.prevalence) else round(rows * self.prevalence)
+
+
+class Pilot(Population):
     """Rows like those to come, evaluated, and compared where there are two models.
 
     `evaluated` and `compared` give them at a level, which decides on the ends of the interval.
     """
 
-    evaluated: Any
-    compared: Any = None
+    def __init__(self, evaluated: Callable[[float], Any], compared: Any = None) -> None:
+        self.evaluated, self.compared = evaluated, compared
+        self.first = evaluated(0.95)
+        self.register, self.rows = register_of(self.first), rows_of(self.first)
+        self.supposed = [f"rows like the {self.rows:,} of the pilot"]
+        self.notes, self.prevalence = tuple(getattr(self.first, "notes", ())), math.nan
+        if isinstance(self.first, Evaluation):
+            o = self.first.tally.origin
+            self.prevalence = o.positives / o.rows
+            if o.rule == "last in sort order":
+                self.notes += (f"positive class: {quoted(o.positive)}, the last in sort order",)
+            if o.sources and o.label is not None:
+                self.columns = column_options(o)
 
-    @cached_property
-    def first(self) -> Any:
-        """The evaluation at the usual level."""
-        return self.evaluated(0.95)
-
-    def register(self) -> Mapping[str, Measure]:
-        """The measures of two classes, or of several."""
-        if isinstance(self.first, Agreement):
-            return RATER_MEASURES
-        return CLASS_MEASURES if isinstance(self.first, ClassEvaluation) else MEASURES
-
-    @cached_property
-    def rows(self) -> int:
-        """Rows or items of the pilot."""
-        x = self.first
-        if isinstance(x, Agreement):
-            return int(x.ratings.items)
-        return int(x.tally.origin.rows if isinstance(x, Evaluation) else x.tally.rows)
-
-    @property
-    def positive(self) -> float:
-        """The share of positives in the pilot."""
-        if not isinstance(self.first, Evaluation):
-            return math.nan
-        o = self.first.tally.origin
-        return o.positives / o.rows
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was guessed when it was read."""
-        notes = tuple(getattr(self.first, "notes", ()))
-        o = self.first.tally.origin if isinstance(self.first, Evaluation) else None
-        if o is not None and o.rule == "last in sort order":
-            notes += (f"positive class: {quoted(o.positive)}, the last in sort order",)
-        return notes
-
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """The options that name its columns again, where it is a file of two classes."""
-        o = self.first.tally.origin if isinstance(self.first, Evaluation) else None
-        return columns_of(o) if o is not None and o.sources and o.label is not None else []
-
-    @property
-    def supposed(self) -> list[str]:
-        """That rows to come are like those of the pilot."""
-        return [f"rows like the {self.rows:,} of the pilot"]
-
-    @property
-    def shared(self) -> list[str]:
-        """Nothing: the pilot shows what two models share."""
-        return []
+    @classmethod
+    def of(cls, source: Any, p: Any, score: Any, raters: Any, columns: dict[str, Any]) -> Pilot:
+        """The pilot of a source or of columns, evaluated at any level that is asked for, each once."""
+        if p is None and not is_source(source):
+            raise BadInput("scores are missing; call plan(y, p, ...) or name a file")
+        if raters:
+            code = columns["encoding"]
+            return cls(cache(lambda x: agree(source, raters=raters, level=x, encoding=code)))
+        first: dict[str, Any]
+        if p is None:
+            models = [score] if score is None or isinstance(score, str) else [*score]
+            first, both = {"score": models[0]}, {"score": score}
+        else:
+            models = [*p.values()] if isinstance(p, dict) else [p]
+            first, both = {"p": models[0]}, {"scores": p}
+            columns = {n: v for n, v in columns.items() if n not in ("label", "encoding")}
+        if len(models) > 2:
+            raise BadInput(
+                f"{len(models)} score columns are named, but a plan is for one model, or for the "
+                "difference of two"
+            )
+        evaluated = cache(lambda level: evaluate(source, **first, level=level, **columns))
+        compared = cache(lambda level: compare(source, **both, level=level, **columns))
+        if not hasattr(evaluated(0.95), "tally"):
+            if is_saved(source):
+                raise not_readable(sum_of_saved(source), "one score is")
+            raise BadInput(
+                "the pilot has several columns of scores; name one or two, ", Option("score")
+            )
+        return cls(evaluated, compared if len(models) > 1 else None)
 
     def estimate(self, name: str, rows: float, level: float) -> Estimate:
         """By the tally of the pilot as often as it takes; of clusters and classes by the root of rows."""
         e = self.first
         if not isinstance(e, Evaluation) or e.clusters is not None:
-            return scaled(self.evaluated(level)[name], rows / self.rows)
+            return rescaled(self.evaluated(level)[name], math.sqrt(rows / self.rows))
         t = repeated(e.tally, rows / self.rows)
         m, settings = MEASURES[name], {**vars(e.settings), "level": level}
         return m.under(settings, t.confusion(e.settings.threshold) if m.group == "decisions" else t)
@@ -155,51 +133,46 @@ class Pilot:
                 "a pilot of one model says nothing of differences; name two ", Option("score"),
                 " columns, or a baseline",
             )  # fmt: skip
-        c: ModelComparison | Comparison = self.compared(level)
+        c: ModelComparison = self.compared(level)
         e = c.difference(name)
         if not e.defined or not e.high > e.low:
             raise BadInput(
                 f"the difference in {name} has no interval in the pilot ({e.why or e.method})"
             )
-        data: Any = (
-            next(iter(c.models.rows.values())) if isinstance(c, ModelComparison) else c._rows
-        )
-        return scaled(e, rows / len(data), value)
+        data: Any = next(iter(c.models.rows.values()))
+        return rescaled(e, math.sqrt(rows / len(data)), value)
 
 
-@dataclass(frozen=True)
-class Supposed:
+class Supposed(Population):
     """Rows as they are supposed to be: calibrated binormal scores of that AUROC, or a share.
 
     `correlation` is that of the scores of two models within a class, or of their decisions.
     """
 
-    value: float | None
-    prevalence: float
-    correlation: float
-    area: float | None = None
+    register: Mapping[str, Measure] = {**MEASURES, "cohen_kappa": RATER_MEASURES["cohen_kappa"]}
 
-    def register(self) -> Mapping[str, Measure]:
-        """The measures of two classes, and kappas of raters."""
-        return {**MEASURES, "cohen_kappa": RATER_MEASURES["cohen_kappa"]}
-
-    @property
-    def positive(self) -> float:
-        """The share of positives."""
-        return self.prevalence
-
-    @property
-    def supposed(self) -> list[str]:
-        """The assumptions."""
-        told = [] if self.value is None else [f"a value of {self.value:g}"]
-        if self.area is not None:
-            told.append(f"calibrated binormal scores with an AUROC of {self.area:g}")
-        return [*told, f"{100 * self.prevalence:g}% positive"]
-
-    @property
-    def shared(self) -> list[str]:
-        """How far two models are alike."""
-        return [f"two models that correlate by {self.correlation:g} within a class"]
+    def __init__(
+        self,
+        value: float | None,
+        prevalence: float | None,
+        correlation: float | None,
+        area: float | None,
+    ) -> None:
+        self.value, self.area = value, area
+        self.prevalence = 0.5 if prevalence is None else prevalence
+        self.correlation = 0.5 if correlation is None else correlation
+        self.supposed = [] if value is None else [f"a value of {value:g}"]
+        if area is not None:
+            self.supposed.append(f"calibrated binormal scores with an AUROC of {area:g}")
+        self.supposed.append(f"{100 * self.prevalence:g}% positive")
+        alike = f"two models that correlate by {self.correlation:g} within a class"
+        self.supposed_of_two = [alike]
+        # measures that are shares of decisions, and what share of all rows each of them is of
+        self.shares = {
+            "sensitivity": self.prevalence,
+            "specificity": 1 - self.prevalence,
+            "accuracy": 1.0,
+        }
 
     def needed(self, name: str) -> float:
         """The value that is expected, or a refusal."""
@@ -213,9 +186,14 @@ class Supposed:
     def estimate(self, name: str, rows: float, level: float) -> Estimate:
         """Of a share by Wilson's interval, of others by scores that stand for all."""
         if name == "cohen_kappa":
-            return _kappa(self.needed(name), self.prevalence, rows, level)
-        if name in SHARES:
-            n = rows * SHARES[name](self.prevalence)
+            value = self.needed(name)
+            # as many as make an interval that wide tell the standard error
+            items = items_needed(0.01, kappa=value, prevalence=self.prevalence)
+            error = 0.1 * math.sqrt(items) / 20 / normal_quantile(0.95)
+            reach = normal_quantile(level) * error / math.sqrt(rows)
+            return Estimate(value, value - reach, value + reach, level, "Fleiss, Cohen and Everitt")
+        if name in self.shares:
+            n = rows * self.shares[name]
             return Estimate(*wilson_of(self.needed(name), n, level), level, "Wilson")
         area = self.needed(name) if name == "auroc" else self.area
         if area is None:
@@ -231,7 +209,7 @@ class Supposed:
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
         """Of AUROC by the places of rows (DeLong), of shares by their discordance (McNemar)."""
-        if name != "auroc" and name not in SHARES:
+        if name != "auroc" and name not in self.shares:
             raise BadInput(
                 f"a difference in {name} takes a pilot of two models; pass a file with two ",
                 Option("score"), " columns",
@@ -248,9 +226,9 @@ class Supposed:
         else:
             shared = self.correlation * math.sqrt(own * (1 - own) * other * (1 - other))
             spread = own * (1 - own) + other * (1 - other) - 2 * shared
-            spread /= SHARES[name](self.prevalence)
-        reach = z(level) * math.sqrt(spread / rows)
-        return Estimate(value, value - reach, value + reach, level, "normal")
+            spread /= self.shares[name]
+        ends = wald(value, math.sqrt(spread / rows), level, "identity")
+        return Estimate(value, *ends, level, "normal")
 
 
 def _binormal(area: float, prevalence: float) -> Tally:
@@ -269,30 +247,11 @@ def _binormal(area: float, prevalence: float) -> Tally:
 def _places(first: float, second: float, correlation: float) -> tuple[float, float]:
     """Variance of the difference of places, of a positive and of a negative, of two binormal models."""
     rng = np.random.default_rng(0)
-    spread: list[list[Floats]] = [[], []]
     mean, cov = [0.0, 0.0], [[1.0, correlation], [correlation, 1.0]]
-    both = [rng.multivariate_normal(mean, cov, PAIRS, method="cholesky") for _ in range(2)]
-    for k, area in enumerate((first, second)):
-        neg, pos = both[0][:, k], both[1][:, k] + math.sqrt(2) * float(ndtri(area))
-        order = np.argsort(np.concatenate((neg, pos)), kind="stable")
-        up = np.repeat([0, 1], PAIRS)[order]
-        below, above = np.empty(2 * PAIRS), np.empty(2 * PAIRS)
-        below[order], above[order] = placed(1 - up) / PAIRS, 1 - placed(up) / PAIRS
-        spread[0].append(below[PAIRS:])
-        spread[1].append(above[:PAIRS])
-    up_gap, down_gap = (float(np.var(a - b)) for a, b in spread)
-    return up_gap, down_gap
-
-
-def _kappa(value: float, prevalence: float, rows: float, level: float) -> Estimate:
-    """The kappa of two raters with the normal interval of so many items."""
-    # as many as make an interval that wide tell the standard error
-    error = 0.1 * math.sqrt(items_needed(0.01, kappa=value, prevalence=prevalence)) / 20 / z(0.95)
-    reach = z(level) * error / math.sqrt(rows)
-    return Estimate(value, value - reach, value + reach, level, "Fleiss, Cohen and Everitt")
-
-
-def positives(population: Population, rows: int) -> int | None:
-    """How many of so many rows are positive."""
-    share = population.positive
-    return None if math.isnan(share) else round(rows * share)
+    neg, pos = (rng.multivariate_normal(mean, cov, PAIRS, method="cholesky") for _ in range(2))
+    scores = np.concatenate((neg, pos + math.sqrt(2) * ndtri([first, second])))
+    both = dict(zip("ab", scores.T, strict=True))
+    rows = binary_rows(None, label=np.repeat([0, 1], PAIRS), score=both, kind="score")
+    one, other = (placements(Tally.of_rows(rows, name), rows) for name in rows.scores)
+    gap = one - other
+    return float(np.var(gap[rows.y])), float(np.var(gap[~rows.y]))

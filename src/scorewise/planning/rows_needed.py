@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from scipy.special import ndtr, ndtri
 from scipy.stats import beta
 
-from scorewise.agreeing import agree
-from scorewise.checks import at_least, check, is_number, refused
+from scorewise.checks import at_least, check, is_number, refuse_given, refused
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import is_source
 from scorewise.errors import BadInput, Option, Setting
 from scorewise.estimate import Estimate
-from scorewise.evaluation import compare, evaluate
-from scorewise.gating.requirements import Requirement, measure_of, parsed
-from scorewise.inference.scales import fewest, z
+from scorewise.gating.requirements import Requirement, bonferroni_level, measure_of, parsed
+from scorewise.inference.scales import normal_quantile, smallest
 from scorewise.planning.document import (
     NeedRecord,
     PlanDocument,
@@ -27,26 +23,25 @@ from scorewise.planning.document import (
     SettingsRecord,
     sentence,
 )
-from scorewise.planning.populations import Pilot, Population, Supposed, positives
+from scorewise.planning.populations import Pilot, Population, Supposed
 from scorewise.registry import unknown
-from scorewise.show.shown import Shown
-from scorewise.show.verdict import command
-from scorewise.show.words import within
-from scorewise.tallies.merging import is_saved, saved, unread
-from scorewise.thresholds.constraints import Constraint, constraints
+from scorewise.show.records import record_of
+from scorewise.show.result import Pictures, Result
+from scorewise.show.verdict import next_command
+from scorewise.show.words import in_text
+from scorewise.thresholds.goals import Constraint, parse_constraints
 
-MOST = 10**12
+MAX_ROWS = 10**12
 TIMES = (0.25, 0.5, 1, 2, 4)
 ANY = "for any guarantee"
 NEAR = (0.05, 0.02)  # how far the share of a guaranteed cut may lie beyond what it promises
 
 
-class Plan(Shown):
+class Plan(Result):
     """How many rows it takes: `p.rows`, of which `p.positives` are positive; prints as a table."""
 
-    def __init__(self, doc: PlanDocument, population: Population | None, asked: Asked) -> None:
-        self._doc, self._population, self._asked = doc, population, asked
-        self.notes: tuple[str, ...] = population.notes if isinstance(population, Pilot) else ()
+    def __init__(self, doc: PlanDocument, notes: tuple[str, ...] = ()) -> None:
+        self._doc, self.notes = doc, notes
 
     @property
     def rows(self) -> int:
@@ -77,28 +72,28 @@ class Plan(Shown):
     def pictures(self) -> Any:
         """Half-width or detectable difference of fewer and more rows."""
         from scorewise.displays import ForestDisplay
-        from scorewise.displays.overview import Pictures
 
         if not self._doc.points:
             raise BadInput("there are no pictures of several goals, or of a guarantee")
-        unit, bars = self._doc.needs[0].unit, {}
+        unit, s, bars = self._doc.needs[0].unit, self._doc.settings, {}
         for x in self._doc.points:
-            reach = x.half_width if x.half_width is not None else x.detectable or 0.0
-            bars[f"{x.rows:,} {unit}"] = Estimate(0.0, -reach, reach, self._asked.adjusted)
-        wide = self._doc.points[0].half_width is not None
-        what = "half-width" if wide else "difference that goes unseen"
+            reach = x.reach or 0.0
+            level = bonferroni_level(s.level, s.looks)
+            bars[f"{x.rows:,} {unit}"] = Estimate(0.0, -reach, reach, level)
+        differences = self._doc.points[0].half_width is None
+        what = "difference that goes unseen" if differences else "half-width"
         return Pictures({"rows": ForestDisplay(bars, what=what).plot}, ("rows",))
 
 
 @dataclass(frozen=True)
-class Asked:
+class Goal:
     """What a plan is for, checked."""
 
     measure: str | None
     half_width: float | None
     difference: float | None
-    at: list[Constraint]
-    require: list[Requirement]
+    constraints: list[Constraint]
+    requirements: list[Requirement]
     rows: int | None
     delta: float
     power: float
@@ -108,12 +103,12 @@ class Asked:
     @property
     def adjusted(self) -> float:
         """The level of one look."""
-        return 1 - (1 - self.level) / self.looks
+        return bonferroni_level(self.level, self.looks)
 
     @property
     def powered(self) -> float:
         """The level whose interval ends where the interval at the level asked for still does, so often."""
-        return float(2 * ndtr(z(self.adjusted) + ndtri(self.power)) - 1)
+        return float(2 * ndtr(normal_quantile(self.adjusted) + ndtri(self.power)) - 1)
 
 
 def plan(
@@ -151,44 +146,37 @@ def plan(
     """
     goals = {"half_width": half_width, "difference": difference, "at": at, "require": require}
     _check_goal({**goals, "rows": rows}, power, level, looks, source is not None)
-    asked = Asked(
-        measure, half_width, difference, constraints(at), parsed(require or []), rows, delta, power,
+    goal = Goal(
+        measure, half_width, difference, parse_constraints(at), parsed(require or []), rows, delta, power,
         level, looks,
     )  # fmt: skip
-    if delta and not any(r.delta for r in asked.require):
+    if delta and not any(r.delta for r in goal.requirements):
         raise BadInput(
             Option("delta"), " is what a gate on a difference is expected to find; pass ",
             Option("require", "auroc.delta >= -0.01"), " with it, or leave it out",
         )  # fmt: skip
     check(prevalence=prevalence, threshold=threshold)
-    given: dict[str, Any]
     for name, share in (("value", value), ("auroc", auroc), ("correlation", correlation)):
         low = {"auroc": 0.5, "correlation": -1.0}.get(name, 0.0)
         if share is not None and not (is_number(share) and low < share < 1):
             raise refused(name, f"lie between {low:g} and 1", share)
     if source is None:
-        given = {"label": label, "score": score, "cluster": cluster, "positive": positive}
-        if extra := next((n for n, v in given.items() if v is not None), ""):
-            raise BadInput(Option(extra), " belongs to a pilot; name its file, or leave it out")
-        population: Population = Supposed(
-            value, 0.5 if prevalence is None else prevalence,
-            0.5 if correlation is None else correlation, auroc,
+        refuse_given(
+            " belongs to a pilot; name its file, or leave it out",
+            label=label, score=score, cluster=cluster, positive=positive,
         )  # fmt: skip
-    else:
-        given = {
-            "value": value,
-            "prevalence": prevalence,
-            "correlation": correlation,
-            "auroc": auroc,
-        }
-        if extra := next((n for n, v in given.items() if v is not None), ""):
-            raise BadInput(Option(extra), " is supposed without a pilot; leave it out beside one")
-        columns = {"label": label, "positive": positive, "cluster": cluster, "kind": kind}
-        columns |= {"missing": missing, "encoding": encoding, "threshold": threshold}
-        population = pilot = _pilot(source, p, score, raters, columns)
-        if not any((half_width, difference, asked.at, asked.require, rows)):
-            asked = replace(asked, rows=pilot.rows)
-    return Plan(_document(population, asked), population, asked)
+        supposed = Supposed(value, prevalence, correlation, auroc)
+        return Plan(Planner(supposed, goal).document())
+    refuse_given(
+        " is supposed without a pilot; leave it out beside one",
+        value=value, prevalence=prevalence, correlation=correlation, auroc=auroc,
+    )  # fmt: skip
+    columns = {"label": label, "positive": positive, "cluster": cluster, "kind": kind}
+    columns |= {"missing": missing, "encoding": encoding, "threshold": threshold}
+    pilot = Pilot.of(source, p, score, raters, columns)
+    if not any((half_width, difference, goal.constraints, goal.requirements, rows)):
+        goal = replace(goal, rows=pilot.rows)
+    return Plan(Planner(pilot, goal).document(), pilot.notes)
 
 
 def _check_goal(goals: dict[str, Any], power: float, level: float, looks: int, pilot: bool) -> None:
@@ -212,232 +200,179 @@ def _check_goal(goals: dict[str, Any], power: float, level: float, looks: int, p
         )  # fmt: skip
 
 
-def _pilot(source: Any, p: Any, score: Any, raters: Any, columns: dict[str, Any]) -> Pilot:
-    """The pilot, evaluated at any level that is asked for, each once."""
-    if p is None and not is_source(source):
-        raise BadInput("scores are missing; call plan(y, p, ...) or name a file")
-    if raters:
-        at = columns["encoding"]
-        return Pilot(cache(lambda level: agree(source, raters=raters, level=level, encoding=at)))
-    several = score is not None and not isinstance(score, str) and len(score) > 1
-    models = len(p) if isinstance(p, dict) else len(score) if several else 1
-    if models > 2:
-        raise BadInput(
-            f"{models} score columns are named, but a plan is for one model, or for the difference of two"
-        )
-    if p is not None:
-        columns = {n: v for n, v in columns.items() if n not in ("label", "encoding")}
-        if isinstance(p, dict):
-            first = next(iter(p.values()))
-            return Pilot(
-                cache(lambda level: evaluate(source, first, level=level, **columns)),
-                cache(lambda level: compare(source, p, level=level, **columns)),
-            )
-        return Pilot(cache(lambda level: evaluate(source, p, level=level, **columns)))
-    first = score[0] if several else score
-    one = cache(lambda level: evaluate(source, score=first, level=level, **columns))
-    two = cache(lambda level: compare(source, score=score, level=level, **columns))
-    made = one(0.95)
-    if not hasattr(made, "tally"):
-        if is_saved(source):
-            raise unread(saved(source), "one score is")
-        raise BadInput(
-            "the pilot has several columns of scores; name one or two, ", Option("score")
-        )
-    return Pilot(one, two if several else None)
+@dataclass(frozen=True)
+class Planner:
+    """The rows that a goal takes of a population."""
 
+    population: Population
+    goal: Goal
 
-def _named(word: str | None, population: Population) -> str:
-    """The name of the measure that is meant."""
-    if word is None:
-        known = population.register()
-        return (
-            "auroc" if "auroc" in known else "accuracy" if "accuracy" in known else "fleiss_kappa"
-        )
-    known = population.register()
-    if found := measure_of(word.lower(), known):
-        return found[0]
-    raise BadInput(unknown(word, known))
+    def document(self) -> PlanDocument:
+        """The document of the plan."""
+        goal, population = self.goal, self.population
+        supposed, points = [*population.supposed], []
+        of_two = goal.difference is not None or goal.rows is not None
+        if of_two or any(r.delta for r in goal.requirements):
+            supposed += population.supposed_of_two
+        needs = list(self.needs())
+        at_all = (n for n in needs if not goal.constraints or n.text.startswith(ANY))
+        claims = [sentence(n, supposed) for n in at_all]
+        if len(needs) == 1 and not goal.constraints:
+            points = list(self.points(needs[0]))
+        elif not goal.constraints:
+            most = max(n.rows for n in needs)
+            claims.insert(0, replace(claims[0], sentence=f"It takes {most:,} rows for all goals."))
+        if goal.requirements:
+            options = [("require", r.text) for r in goal.requirements]
+            if any(r.delta and not r.baseline for r in goal.requirements):
+                options.append(("baseline", "OLD_FILE"))
+            claims.append(next_command("gate", ["FILE"], [*population.columns, *options]))
+        settings = record_of(SettingsRecord, goal, supposed=supposed)
+        return PlanDocument(settings=settings, verdict=claims, needs=needs, points=points, hints=[])
 
+    def needs(self) -> Iterator[NeedRecord]:
+        """The rows of each goal."""
+        goal = self.goal
+        for c in goal.constraints:
+            yield from self.for_guarantee(c)
+        for r in goal.requirements:
+            yield self.for_gate(r)
+        if goal.constraints or goal.requirements:
+            return
+        known = self.population.register
+        name = next((n for n in ("auroc", "accuracy", "fleiss_kappa") if n in known), "")
+        if goal.measure is not None:
+            meant = measure_of(goal.measure.lower(), known)
+            if meant is None:
+                raise BadInput(unknown(goal.measure, known))
+            name = meant[0]
+        m, cases = known[name], f"in {100 * goal.power:g}% of cases"
+        if goal.half_width is not None:
+            wide, (lowest, highest) = goal.half_width, m.bounds
+            if wide >= (highest - lowest) / 2:
+                raise BadInput(
+                    f"{m.title} lies between {lowest:g} and {highest:g}, and any interval is narrower than "
+                    f"±{wide:g}; pass ", Option("half_width", 0.02),
+                )  # fmt: skip
+            rows = least(lambda n: self.half_width(name, n) <= wide, name)
+            e = self.population.estimate(name, rows, goal.adjusted)
+            text = f"to estimate {in_text(m.title)} to within ±{wide:g}"
+            yield self.need("half-width", text, name, rows, e.value, (e.high - e.low) / 2)
+        elif goal.difference is not None:
+            d = goal.difference
+            rows = least(lambda n: self.difference(name, n, d).low >= 0, name)
+            text = f"to show a difference of {d:g} in {m.title}, {cases}"
+            yield self.need("difference", text, name, rows, d, d)
+        elif goal.rows is not None:
+            e = self.difference(name, goal.rows)
+            d = (e.high - e.low) / 2
+            text = f"show a difference of {d:.3g} or more in {m.title}, {cases}"
+            yield self.need("rows at hand", text, name, goal.rows, None, d)
 
-def _document(population: Population, asked: Asked) -> PlanDocument:
-    supposed, points = population.supposed, []
-    compared = asked.difference is not None or asked.rows is not None
-    if compared or any(r.delta for r in asked.require):
-        supposed += population.shared
-    if asked.at:
-        needs = [n for c in asked.at for n in _guaranteed(c, population, asked)]
-        any_ = [n for n in needs if n.text.startswith(ANY)]
-        claims = [sentence(n, supposed) for n in any_]
-    else:
-        needs = list(_needs(population, asked))
-        points = list(_points(population, asked, needs[0])) if len(needs) == 1 else []
-        claims = [sentence(n, supposed) for n in needs]
-    if len(claims) > 1 and not asked.at:
-        most = max(n.rows for n in needs)
-        claims.insert(0, replace(claims[0], sentence=f"It takes {most:,} rows for all goals."))
-    if asked.require:
-        told = [("require", r.text) for r in asked.require]
-        if any(r.delta and not r.baseline for r in asked.require):
-            told.append(("baseline", "OLD_FILE"))
-        if isinstance(population, Pilot):
-            told = [*population.columns, *told]
-        claims.append(command("gate", ["FILE"], told))
-    return PlanDocument(
-        settings=SettingsRecord(
-            level=asked.level, power=asked.power, looks=asked.looks, supposed=supposed
-        ),
-        verdict=claims,
-        needs=needs,
-        points=points,
-        hints=[],
-    )
-
-
-def _unit(population: Population, name: str) -> str:
-    raters = name == "cohen_kappa" or "fleiss_kappa" in population.register()
-    return "items" if raters else "rows"
-
-
-def _needs(population: Population, asked: Asked) -> Iterator[NeedRecord]:
-    """The rows of each goal."""
-    if asked.require:
-        yield from (_for_gate(population, asked, r) for r in asked.require)
-        return
-    name = _named(asked.measure, population)
-    m = population.register()[name]
-    unit = _unit(population, name)
-    percent = f"{100 * asked.power:g}%"
-    if asked.half_width is not None:
-        wide, (lowest, highest) = asked.half_width, m.bounds
-        if wide >= (highest - lowest) / 2:
-            raise BadInput(
-                f"{m.title} lies between {lowest:g} and {highest:g}, and any interval is narrower than "
-                f"±{wide:g}; pass ", Option("half_width", 0.02),
-            )  # fmt: skip
-        many = least(lambda n: _half(population, name, n, asked.adjusted) <= wide, name)
-        e = population.estimate(name, many, asked.adjusted)
-        text = f"to estimate {within(m.title)} to within ±{wide:g}"
-        yield _need("half-width", text, name, unit, many, population, e.value, (e.high - e.low) / 2)
-    elif asked.difference is not None:
-        d = asked.difference
-        many = least(lambda n: population.difference(name, n, asked.powered, d).low >= 0, name)
-        text = f"to show a difference of {d:g} in {m.title}, in {percent} of cases"
-        yield _need("difference", text, name, unit, many, population, d, d)
-    else:
-        assert asked.rows is not None
-        e = population.difference(name, asked.rows, asked.powered, 0.0)
-        d = (e.high - e.low) / 2
-        text = f"show a difference of {d:.3g} or more in {m.title}, in {percent} of cases"
-        yield _need("rows at hand", text, name, unit, asked.rows, population, None, d)
-
-
-def _need(
-    goal: Any, text: str, name: str, unit: str, rows: int, population: Population, value: Any,
-    reach: Any,
-) -> NeedRecord:  # fmt: skip
-    up = positives(population, rows) if unit == "rows" else None
-    return NeedRecord(
-        goal=goal, text=text, measure=name, unit=unit, rows=rows, positives=up, value=value,
-        reach=reach,
-    )  # fmt: skip
-
-
-def _half(population: Population, name: str, rows: float, level: float) -> float:
-    e = population.estimate(name, rows, level)
-    if not e.defined or not e.high >= e.low:
-        raise BadInput(
-            f"{name} has no interval to plan for ({e.why or e.method}); plan without a pilot, by ",
-            Option("value", 0.85),
-        )
-    return (e.high - e.low) / 2
-
-
-def _for_gate(population: Population, asked: Asked, r: Requirement) -> NeedRecord:
-    """The rows with which a gate passes, as often as asked for."""
-    name, other = r.measure(population.register())
-    r.check_limit(population.register()[name])
-    if r.by:
-        raise BadInput(f"'{r.text}' is planned for one group at a time; leave out every ...")
-    if r.lenient or r.end == "value" or other:
-        how = "its complement" if other else f"{r.word}{'.delta' * r.delta} {r.sign} {r.limit:g}"
-        raise BadInput(f"'{r.text}' cannot be planned for; plan for {how}")
-
-    def passes(n: float) -> bool:
-        if r.delta:
-            e = population.difference(name, n, asked.powered, asked.delta)
-        else:
-            e = population.estimate(name, n, asked.powered)
-        return r.holds(e.low if r.upward else e.high)
-
-    found = asked.delta if r.delta else population.estimate(name, 1000, asked.adjusted).value
-    if not r.holds(found) or math.isclose(found, r.limit):
-        raise BadInput(
-            f"'{r.text}' cannot be planned for: {name}{'.delta' * r.delta} is expected to be {found:.4g}, "
-            "so that no number of rows passes the gate; ask for less"
-        )
-    many = least(passes, name)
-    text = f"for the gate '{r.text}' to pass in {100 * asked.power:g}% of cases"
-    return _need("gate", text, name, _unit(population, name), many, population, found, None)
-
-
-def _guaranteed(c: Constraint, population: Population, asked: Asked) -> Iterator[NeedRecord]:
-    """The rows of a guarantee at all, and of one whose cut lies near what it promises."""
-    if c.why_not_guaranteed:
-        raise BadInput(c.why_not_guaranteed)
-    fewest = c.rows_needed(asked.adjusted)
-    if fewest is None:
-        raise BadInput(f"no number of rows guarantees {c.text}; promise less")
-    share = c.value if c.sign == ">=" else 1 - c.value
-    of = {"positives": population.positive, "negatives": 1 - population.positive}.get(c.rows, 1.0)
-    unit = "rows" if c.rows in ("positives", "negatives", "rows") else c.rows
-    goals = [(fewest, f"{ANY} of {c.text}")]
-    goals += [
-        (
-            _near_guarantee(share, near, asked.adjusted),
-            f"for a guarantee of {c.text} by a cut within {near:g} of it",
-        )
-        for near in NEAR
-        if share + near < 1
-    ]
-    for many, text in goals:
-        total = math.ceil(many / of) if unit == "rows" else many
-        up = many if c.rows == "positives" else None
-        if up is None and unit == "rows":
-            up = positives(population, total)
-        yield NeedRecord(
-            goal="guarantee", text=text, measure=c.measure,
-            unit=unit, rows=total, positives=up, value=c.value, reach=None,
+    def need(
+        self, goal: Any, text: str, name: str, rows: int, value: Any, reach: Any
+    ) -> NeedRecord:
+        """The record of a goal; of raters, items are counted."""
+        raters = name == "cohen_kappa" or "fleiss_kappa" in self.population.register
+        positives = None if raters else self.population.positives(rows)
+        return NeedRecord(
+            goal=goal, text=text, measure=name, unit="items" if raters else "rows", rows=rows,
+            positives=positives, value=value, reach=reach,
         )  # fmt: skip
 
+    def half_width(self, name: str, rows: float) -> float:
+        """Half the width of the interval of so many rows."""
+        e = self.population.estimate(name, rows, self.goal.adjusted)
+        if not e.defined or not e.high >= e.low:
+            raise BadInput(
+                f"{name} has no interval to plan for ({e.why or e.method}); plan without a pilot, by ",
+                Option("value", 0.85),
+            )
+        return (e.high - e.low) / 2
 
-def _near_guarantee(share: float, near: float, confidence: float) -> int:
+    def difference(self, name: str, rows: float, value: float = 0.0) -> Estimate:
+        """The difference of two models with the interval that is to end at 0 as often as asked for."""
+        return self.population.difference(name, rows, self.goal.powered, value)
+
+    def for_gate(self, r: Requirement) -> NeedRecord:
+        """The rows with which a gate passes, as often as asked for."""
+        goal, population = self.goal, self.population
+        name, other = r.measure(population.register)
+        r.check_limit(population.register[name])
+        if r.by:
+            raise BadInput(f"'{r.text}' is planned for one group at a time; leave out every ...")
+        if r.lenient or r.end == "value" or other:
+            how = (
+                "its complement" if other else f"{r.word}{'.delta' * r.delta} {r.sign} {r.limit:g}"
+            )
+            raise BadInput(f"'{r.text}' cannot be planned for; plan for {how}")
+
+        def passes(n: float) -> bool:
+            if r.delta:
+                e = self.difference(name, n, goal.delta)
+            else:
+                e = population.estimate(name, n, goal.powered)
+            return r.holds(r.ends(e)[0])
+
+        expected = goal.delta if r.delta else population.estimate(name, 1000, goal.adjusted).value
+        if not r.holds(expected) or math.isclose(expected, r.limit):
+            raise BadInput(
+                f"'{r.text}' cannot be planned for: {name}{'.delta' * r.delta} is expected to be "
+                f"{expected:.4g}, so that no number of rows passes the gate; ask for less"
+            )
+        text = f"for the gate '{r.text}' to pass in {100 * goal.power:g}% of cases"
+        return self.need("gate", text, name, least(passes, name), expected, None)
+
+    def for_guarantee(self, c: Constraint) -> Iterator[NeedRecord]:
+        """The rows of a guarantee at all, and of one whose cut lies near what it promises."""
+        if c.why_not_guaranteed:
+            raise BadInput(c.why_not_guaranteed)
+        needed = c.rows_needed(self.goal.adjusted)
+        if needed is None:
+            raise BadInput(f"no number of rows guarantees {c.text}; promise less")
+        up = self.population.prevalence
+        share = {"positives": up, "negatives": 1 - up}.get(c.unit, 1.0)
+        unit = "rows" if c.unit in ("positives", "negatives", "rows") else c.unit
+        goals = [(needed, f"{ANY} of {c.text}")]
+        for near in NEAR:
+            if c.least_share + near < 1:
+                rows = _rows_near(c.least_share, near, self.goal.adjusted)
+                goals.append((rows, f"for a guarantee of {c.text} by a cut within {near:g} of it"))
+        for rows, text in goals:
+            total = math.ceil(rows / share) if unit == "rows" else rows
+            positives = self.population.positives(total) if unit == "rows" else None
+            yield NeedRecord(
+                goal="guarantee", text=text, measure=c.measure, unit=unit, rows=total,
+                positives=rows if c.unit == "positives" else positives, value=c.limit, reach=None,
+            )  # fmt: skip
+
+    def points(self, need: NeedRecord) -> Iterator[PointRecord]:
+        """What fewer and more rows would give."""
+        one = need.goal == "gate" and not self.goal.requirements[0].delta
+        value = (need.value or 0.0) if need.goal == "difference" else 0.0
+        for times in TIMES:
+            rows = max(2, round(need.rows * times))
+            half = detectable = None
+            if one or need.goal == "half-width":
+                half = self.half_width(need.measure, rows)
+            else:
+                e = self.difference(need.measure, rows, value)
+                detectable = (e.high - e.low) / 2
+            yield PointRecord(rows=rows, half_width=half, detectable=detectable)
+
+
+def _rows_near(share: float, near: float, confidence: float) -> int:
     """The fewest rows whose guaranteed cut has a share of at most so much more than it promises.
 
     Of m rows, k may be on the wrong side where the quantile of Beta(m - k, k + 1) still reaches the share.
     """
 
-    def fine(m: float) -> bool:
+    def enough(m: float) -> bool:
         n = int(m)
         k = math.ceil(n * (1 - share - near))  # wrong ones that the share allows
         return n > k and float(beta.ppf(1 - confidence, n - k, k + 1)) >= share
 
-    return least(fine, "guarantee")
-
-
-def _points(population: Population, asked: Asked, need: NeedRecord) -> Iterator[PointRecord]:
-    """What fewer and more rows would give."""
-    for times in TIMES:
-        rows = max(2, round(need.rows * times))
-        half = detectable = None
-        one = need.goal == "gate" and not asked.require[0].delta
-        if one or need.goal == "half-width":
-            half = _half(population, need.measure, rows, asked.adjusted)
-        else:
-            value = (need.value or 0.0) if need.goal == "difference" else 0.0
-            e = population.difference(need.measure, rows, asked.powered, value)
-            detectable = (e.high - e.low) / 2
-        yield PointRecord(rows=rows, half_width=half, detectable=detectable)
+    return least(enough, "guarantee")
 
 
 def least(holds: Callable[[float], bool], name: str) -> int:
@@ -446,7 +381,9 @@ def least(holds: Callable[[float], bool], name: str) -> int:
     >>> least(lambda n: n >= 35, "x"), least(lambda n: n >= 123456, "x")
     (35, 123456)
     """
-    found = fewest(holds, 16, MOST, least=2, rough=True)
-    if found is None:
-        raise BadInput(f"the goal for {name} would take more than {MOST:.0e} rows; ask for less")
-    return found
+    rows = smallest(holds, 16, MAX_ROWS, least=2, rough=True)
+    if rows is None:
+        raise BadInput(
+            f"the goal for {name} would take more than {MAX_ROWS:.0e} rows; ask for less"
+        )
+    return rows

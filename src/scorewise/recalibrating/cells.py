@@ -3,69 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind
+from scorewise.computing import inner
 from scorewise.errors import BadInput
+from scorewise.recalibrating.sql import Sql, logit
+from scorewise.show.records import Record, field
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import logit
-from scorewise.tallies.sorting import add_runs, inner, runs
+from scorewise.tallies.runs import add_runs, equal_mass_runs
 
 LARGEST = 1e100  # the cube of a score must be a float
+MAX_CELLS = 1 << 16  # that slow methods are fitted to
+MAX_COMPARED = 1 << 13  # cells on which methods are compared
+Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
 
 
 class Points(NamedTuple):
-    """Scores as they came, and as log-odds; scores of any scale are standardised instead."""
+    """Scores as they came, and as log-odds; scores of any scale are standardised instead.
 
-    score: Floats
-    x: Floats
+    Both are arrays, or expressions of SQL.
+    """
+
+    score: Any
+    x: Any
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Record):
     """How scores are put on the scale of log-odds.
 
     Probabilities are kept `clip` away from 0 and 1, logits stay as they are, and scores of any scale
     become (score - centre) / unit.
 
-    >>> Scale("probability", 1e-7).points(np.array([0.0, 0.5])).x.round(3)
+    >>> Scale(kind="probability", clip=1e-7, centre=0.0, unit=1.0).points(np.array([0.0, 0.5])).x.round(3)
     array([-16.118,   0.   ])
     """
 
     kind: Kind
-    clip: float
-    centre: float = 0.0
-    unit: float = 1.0
+    clip: Clip = field("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
+    centre: float = field("Taken off scores of any scale.")
+    unit: float = field("Then they are divided by this.")
 
     @classmethod
     def of(cls, t: Tally, clip: float) -> Scale:
         """The scale that suits a tally: mean and standard deviation, for scores of any scale."""
-        if t.kind == "probability":
-            return cls(t.kind, clip)
         reach = float(max(map(abs, t.ends)))
-        if reach > LARGEST:
+        if t.kind != "probability" and reach > LARGEST:
             raise BadInput(
                 f"{t.origin.score or 'score'} reaches {reach:.3g}, beyond the {LARGEST:g} that maps are "
                 f"fitted to; divide all scores by the same number"
             )
-        if t.kind == "logit":
-            return cls(t.kind, clip)
+        if t.kind != "score":
+            return cls(kind=t.kind, clip=clip, centre=0.0, unit=1.0)
         weight = (t.neg + t.pos) / (t.negatives + t.positives)
         # in a unit near 1, so that squares do not vanish
         unit = float(np.ldexp(1.0, int(np.frexp(reach)[1]) - 1)) if reach else 1.0
         score = t.score.astype(np.float64) / unit
         middle = float(score[len(score) // 2])  # taken off first, so that squares keep their digits
         centre = middle + inner(weight, score - middle)
-        spread = float(np.sqrt(inner(weight, (score - centre) ** 2))) * unit
-        return cls(t.kind, clip, centre * unit, spread or 1.0)
+        deviation = float(np.sqrt(inner(weight, (score - centre) ** 2))) * unit
+        return cls(kind=t.kind, clip=clip, centre=centre * unit, unit=deviation or 1.0)
 
-    def points(self, score: NDArray[np.floating]) -> Points:
+    def points(self, score: NDArray[np.floating] | Sql) -> Points:
         """Scores on both scales."""
-        s = score.astype(np.float64)
+        s: Any = score.astype(np.float64)
         if self.kind == "logit":
             return Points(s, s)
         if self.kind == "score":
@@ -73,13 +79,6 @@ class Scale:
                 x = (s - self.centre) / self.unit
             return Points(s, np.clip(x, -LARGEST, LARGEST))
         return Points(s, logit(np.clip(s, self.clip, 1 - self.clip)))
-
-
-# The cells that a map is fitted to: distinct scores with the weight of both classes.
-
-
-MOST = 1 << 16  # cells that slow methods are fitted to
-FEW = 1 << 13  # cells on which methods are compared
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,8 @@ class Cells:
     @property
     def x(self) -> Floats:
         """The scores as log-odds, or standardised."""
-        return self.points.x
+        x: Floats = self.points.x
+        return x
 
     @property
     def mass(self) -> Floats:
@@ -124,7 +124,7 @@ class Cells:
         neg, pos = (self.x[w > least] for w in (self.neg, self.pos))
         return not len(neg) or not len(pos) or bool(neg[-1] <= pos[0])
 
-    def kept(self) -> Cells:
+    def weighted(self) -> Cells:
         """Without the cells that have no weight."""
         used = self.mass > 0
         if used.all():
@@ -142,9 +142,9 @@ class Cells:
         pos = self.pos * high + self.neg * low
         return replace(self, pos=pos, neg=self.mass - pos)
 
-    def pooled(self, most: int = MOST) -> Cells:
+    def pooled(self, most: int = MAX_CELLS) -> Cells:
         """The same with neighbours pooled to about so many cells of equal mass, at their mean scores."""
-        start = runs(self.mass, most)
+        start = equal_mass_runs(self.mass, most)
         if len(start) == len(self.x):
             return self
         mass = add_runs(self.mass, start)

@@ -8,31 +8,33 @@ from dataclasses import replace
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import stdtrit
 
+from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import cluster_mean, deal_clusters, fold_cells
-from scorewise.inference.effects import clustered
-from scorewise.inference.resampling import dealt, others
-from scorewise.inference.scales import effective, one_row
-from scorewise.measures import brier, calibration_intercept, calibration_slope, log_loss
-from scorewise.recalibrating.cells import FEW, Cells, Scale
+from scorewise.inference.clusters import clustered
+from scorewise.inference.folds import deal_clusters, deal_rows, fold_cells, other_folds
+from scorewise.inference.means import cluster_mean, mean_estimate, row_mean
+from scorewise.inference.scales import effective_size
+from scorewise.recalibrating.cells import MAX_COMPARED, Cells, Scale
 from scorewise.recalibrating.maps import CLASS_METHODS, Table, fitted, mapped
 from scorewise.recalibrating.methods import METHODS
 from scorewise.registry import MEASURES
-from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Record, Weight, Word, means, says
+from scorewise.show.records import EstimateField, Record, Weight, Word, doc, field
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import class_charges, unit
-from scorewise.tallies.sorting import add_runs, runs, sum_cells
+from scorewise.tallies.losses import class_losses, unit
+from scorewise.tallies.runs import add_runs, equal_mass_runs
+from scorewise.tallies.sorting import sum_cells
 
-MOST = 10_000  # rows of several classes on which methods are compared
-MANY = 30  # classes beyond which strengths are compared on one fold
-ROUGH = 1e-3  # how exact maps need to be to be compared: loss is flat where it is least
+MAX_ROWS = 10_000  # of several classes on which methods are compared
+MAX_CLASSES = 30  # beyond which strengths are compared on one fold
+TOLERANCE = 1e-3  # of maps that are compared: loss is flat where it is least
+CONFIDENCE = 0.99  # level at which what a map saves has to be above 0
+RATIO = 1000.0  # or how many times likelier the rows have to be with it
+AS_GOOD = 0.25  # standard errors within which a simpler map is as good
 Gain: TypeAlias = Annotated[
-    EstimateField, says("Log loss of the scores as they are, minus that of this method; paired.")
+    EstimateField, doc("Log loss of the scores as they are, minus that of this method; paired.")
 ]
 
 
@@ -43,8 +45,17 @@ class TriedRecord(Record):
     log_loss: EstimateField
     brier: EstimateField
     gain: Gain
-    in_the_large: EstimateField = means("Calibration in the large: 0 is right.")
-    slope: EstimateField = means("Calibration slope: 1 is right, below 1 is too bold.")
+    in_the_large: EstimateField = field("Calibration in the large: 0 is right.")
+    slope: EstimateField = field("Calibration slope: 1 is right, below 1 is too bold.")
+
+
+# the measures of two classes by the fields of the record
+BY_MEASURE = {
+    "log_loss": "log_loss",
+    "brier": "brier",
+    "in_the_large": "calibration_intercept",
+    "slope": "calibration_slope",
+}
 
 
 class ClassTriedRecord(Record):
@@ -53,8 +64,8 @@ class ClassTriedRecord(Record):
     method: Word
     strength: Weight
     log_loss: EstimateField
-    brier: EstimateField = means("Brier score, the sum over classes.")
-    accuracy: EstimateField = means("Share of rows whose most probable class is right.")
+    brier: EstimateField = field("Brier score, the sum over classes.")
+    accuracy: EstimateField = field("Share of rows whose most probable class is right.")
     gain: Gain
 
 
@@ -76,7 +87,7 @@ def choose(
     seed: int,
     clip: float,
     level: float,
-    rows: Rows | None = None,
+    rows: Any = None,
 ) -> Choice:
     """Judge the candidates, or the method that was named, beside identity.
 
@@ -84,29 +95,29 @@ def choose(
     else identity is kept. Scores of any scale have no identity: of those maps the best is chosen. `rows`
     are those of the tally where they come in clusters, which are dealt whole to the folds.
     """
-    dealt_rows: CellFolds | RowFolds = (
-        RowFolds(t, folds, seed, clip)
-        if isinstance(t, Table)
-        else CellFolds(t, folds, seed, clip, rows)
-    )
-    auto = method == "auto"
-    names = dealt_rows.candidates() if auto else [method]
-    names = list(dict.fromkeys(["identity", *names] if dealt_rows.comparable else names))
-    unseen = {name: dealt_rows.unseen(name) for name in names}
-    losses = {name: dealt_rows.losses(p) for name, (_, p) in unseen.items()}
+    cross_fit: CellFolds | RowFolds
+    if isinstance(t, Table):
+        cross_fit = RowFolds(t, folds, seed, clip)
+    else:
+        cross_fit = CellFolds(t, folds, seed, clip, rows)
+    auto, comparable, sample = method == "auto", cross_fit.comparable, cross_fit.sample
+    names = cross_fit.candidates() if auto else [method]
+    names = list(dict.fromkeys(["identity", *names] if comparable else names))
+    unseen = {name: cross_fit.unseen(name) for name in names}
+    losses = {name: cross_fit.losses(p) for name, (_, p) in unseen.items()}
     table = []
     for name, (strength, p) in unseen.items():
         gain = Estimate.undefined("scores of any scale have no log loss of their own", level)
-        if dealt_rows.comparable:
-            gain = paired(losses["identity"] - losses[name], dealt_rows.sample, level)
-        table.append(dealt_rows.judged(p, level, method=name, strength=strength, gain=gain))
+        if comparable:
+            gain = sample.paired(losses["identity"] - losses[name], level)
+        table.append(cross_fit.record(p, level, method=name, strength=strength, gain=gain))
     chosen, reason = method, "asked for"
-    if auto and dealt_rows.comparable:
-        chosen, reason = verdict(losses, dealt_rows.sample, level)
+    if auto and comparable:
+        chosen, reason = verdict(losses, sample, level)
     elif auto:
         chosen = min(table, key=lambda row: row.log_loss.value).method
         reason = "least log loss of all that take scores of any scale"
-    return Choice(chosen, unseen[chosen][0], reason, tuple(table), dealt_rows.compared)
+    return Choice(chosen, unseen[chosen][0], reason, tuple(table), cross_fit.compared)
 
 
 class Sample(NamedTuple):
@@ -121,13 +132,59 @@ class Sample(NamedTuple):
         """The mean, its standard error and how many rows, or clusters, it is worth."""
         if self.cluster is not None:
             return cluster_mean(gap, self.w, self.cluster)
-        total = float(self.w.sum())
-        n = effective(total, float(self.w2.sum()))
-        mean = float((self.w * gap).sum() / total)
-        if one_row(n):
-            return mean, math.inf, n
-        variance = float((self.w2 * (gap - mean) ** 2).sum() / total**2) * n / (n - 1)
-        return mean, float(np.sqrt(variance)), n
+        return row_mean(gap, self.w, self.w2)
+
+    def paired(self, gap: Floats, level: float) -> Estimate:
+        """The mean of paired differences, with its t interval; by cluster where rows come in clusters."""
+        method = "t, paired" if self.cluster is None else "t, paired; by cluster"
+        return mean_estimate(*self.mean(gap), level, method)
+
+    def evidence(self, gap: Floats) -> float:
+        """Log of how many times likelier the rows of a fold are with a map fitted to the others; the mean.
+
+        If the scores are calibrated and rows are split without regard to labels, chance makes it log(1000)
+        or more in at most one of 1,000 samples (Wasserman, Ramdas and Balakrishnan 2020), however few rows
+        there are and however skewed their losses. Here folds are dealt class by class and one of several
+        maps is chosen, so that this is a guide and no guarantee. A cluster counts as one row with the mean
+        of its logs, since the mean of likelihood ratios, however they depend on each other, is one.
+        """
+        rows = self.w * (self.w.sum() / self.w2.sum())  # weights as if they were rows
+        if self.cluster is not None:
+            mass = np.bincount(self.cluster, self.w)
+            rows = self.w / np.where(mass > 0, mass, 1.0)[self.cluster]
+        each = np.bincount(self.fold, rows * gap)
+        return float(np.logaddexp.reduce(each) - math.log(len(each)))
+
+
+def verdict(losses: Mapping[str, Floats], sample: Sample, level: float) -> tuple[str, str]:
+    """The name of the map to take, and why; `losses` has the loss of each row, simple maps first.
+
+    The best is the one with the least mean loss, or the first that is worse by no more than a quarter
+    of the standard error of their paired difference. It is taken if what it saves against identity is
+    above 0 at a level of 0.99, or if it is above its standard error and the rows are 1,000 times
+    likelier with it (see `Sample.evidence`); both are stricter at a level beyond 0.99.
+    """
+    if len(losses) == 1:
+        return "identity", "too few rows to try anything else"
+    least = min(losses, key=lambda name: sample.mean(losses[name])[0])
+    if least == "identity":
+        return "identity", "nothing else has a lower log loss on rows not seen"
+
+    def as_good(name: str) -> bool:
+        mean, error, _ = sample.mean(losses[name] - losses[least])
+        return mean <= AS_GOOD * error + 1e-15
+
+    best = next(name for name in losses if name != "identity" and as_good(name))
+    gap, strict = losses["identity"] - losses[best], max(level, CONFIDENCE)
+    (mean, error, _), how = sample.mean(gap), ""
+    if not sample.paired(gap, strict).low > 0:
+        if not (mean > error and sample.evidence(gap) >= math.log(max(RATIO, 1 / (1 - level)))):
+            why = f"{best}, the best of what was tried, is not shown to help"
+            return "identity", f"{why} (its {100 * strict:g}% interval reaches 0)"
+        how = ", by the likelihood of the rows"
+    if best != least:
+        return best, f"shown to help{how}: as good as {least} on rows not seen, and simpler"
+    return best, f"shown to help{how}: least log loss on rows not seen"
 
 
 class CellFolds:
@@ -143,24 +200,22 @@ class CellFolds:
     ) -> None:
         rng = np.random.default_rng(seed)
         full = Cells.of(t, Scale.of(t, clip))
-        start = runs(full.mass, FEW)
-        self.tally, self.clip, self.cells = t, clip, full.pooled(FEW)
+        start = equal_mass_runs(full.mass, MAX_COMPARED)
+        self.tally, self.clip, self.cells = t, clip, full.pooled(MAX_COMPARED)
         self.comparable, self.compared = t.kind != "score", t.origin.rows
-        self.rows, many = rows, len(self.cells.x)
-        columns: list[Floats] = []
+        self.rows = rows
         if rows is None or rows.cluster is None:
-            for side in ((t.neg, t.neg2), (t.pos, t.pos2)):
-                w, w2 = (add_runs(c.astype(float), start) for c in side)
-                columns += dealt(w, w2, folds, rng)
-            fold = np.tile(np.repeat(np.arange(folds), many), 2)
-            w, w2 = (np.concatenate([columns[k].ravel(), columns[k + 2].ravel()]) for k in (0, 1))
-            self.sample = Sample(w, w2, fold)
+            sides = ((t.neg, t.neg2), (t.pos, t.pos2))
+            pooled = ([add_runs(c.astype(float), start) for c in side] for side in sides)
+            both = zip(*(deal_rows(w, w2, folds, rng) for w, w2 in pooled), strict=True)
+            weight, square = (np.stack(x) for x in both)
+            fold = np.broadcast_to(np.arange(folds)[:, None], weight.shape).ravel()
+            self.sample = Sample(weight.ravel(), square.ravel(), fold)
         else:
             fold = deal_clusters(rows.cluster, folds, seed)
-            w, w2, self.at = fold_cells(rows, t, start, fold)
+            weight, square, self.at = fold_cells(rows, t, start, fold)
             self.sample = Sample(rows.mass(), rows.mass(2), fold, rows.cluster)
-            columns = [w[0], w2[0], w[1], w2[1]]
-        self.neg, self.neg2, self.pos, self.pos2 = columns
+        (self.neg, self.pos), (self.neg2, self.pos2) = weight, square
 
     def candidates(self) -> list[str]:
         """The methods that suit the kind of score and the number of rows of the smaller class.
@@ -169,7 +224,7 @@ class CellFolds:
         """
         t, r = self.tally, self.rows
         sides = zip((t.negatives, t.positives), t.squares, strict=True)
-        rows = min(effective(w, w2) for w, w2 in sides)
+        rows = min(effective_size(w, w2) for w, w2 in sides)
         if r is not None and r.cluster is not None:
             rows = min(len(np.unique(r.cluster[r.y == up])) for up in (False, True))
         fit = [m.name for m in METHODS.values() if t.kind in m.kinds and rows >= m.least]
@@ -182,19 +237,19 @@ class CellFolds:
         if method == "identity":
             p = unit(cells.points.score, self.tally.kind)
             return 1.0, np.broadcast_to(p, self.neg.shape)
-        made = []
-        for neg, pos in zip(others(self.neg), others(self.pos), strict=True):
+        folds = []
+        for neg, pos in zip(other_folds(self.neg), other_folds(self.pos), strict=True):
             parameters, _ = fitted(method, replace(cells, neg=neg, pos=pos))
-            made.append(METHODS[method].apply(parameters, cells.points))
-        return 1.0, np.stack(made)
+            folds.append(METHODS[method].apply(parameters, cells.points))
+        return 1.0, np.stack(folds)
 
     def losses(self, p: Floats) -> Floats:
         """The log loss of each row."""
-        kept = np.clip(p, self.clip, 1 - self.clip)
-        found = np.concatenate((-np.log1p(-kept).ravel(), -np.log(kept).ravel()))
-        return found if self.sample.cluster is None else found[self.at]
+        p = np.clip(p, self.clip, 1 - self.clip)
+        losses = np.concatenate((-np.log1p(-p).ravel(), -np.log(p).ravel()))
+        return losses if self.sample.cluster is None else losses[self.at]
 
-    def judged(self, p: Floats, level: float, *, strength: float, **known: Any) -> TriedRecord:
+    def record(self, p: Floats, level: float, *, strength: float, **known: Any) -> TriedRecord:
         """How good those probabilities are: the rows with them as a tally, judged like any other."""
         columns = np.stack([w.ravel() for w in (self.neg, self.pos, self.neg2, self.pos2)])
         used = columns[:2].sum(0) > 0
@@ -203,25 +258,17 @@ class CellFolds:
             neg, pos = (np.rint(w).astype(np.int64) for w in (neg, pos))
             neg2, pos2 = neg, pos
         cells: dict[str, Any] = {"score": score, "neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
-        made = replace(self.tally, **cells, kind="probability", coarse=None)
-        found = {
-            "log_loss": log_loss(made, clip=self.clip, level=level),
-            "brier": brier(made, level=level),
-            "calibration_intercept": calibration_intercept(made, clip=self.clip, level=level),
-            "calibration_slope": calibration_slope(made, clip=self.clip, level=level),
-        }
-        if self.rows is not None and self.rows.cluster is not None:
-            own = np.broadcast_to(p, (2, *p.shape)).ravel()[self.at]
-            rows = replace(self.rows, scores={made.origin.score: own})
-            settings = {"level": level, "clip": self.clip, "seed": 0}
-            found = {
-                name: clustered(e, MEASURES[name], rows, made, settings, self.rows.cluster)
-                for name, e in found.items()
-            }
-        losses, (large, slope) = list(found.values())[:2], list(found.values())[2:]
-        return TriedRecord(
-            **known, log_loss=losses[0], brier=losses[1], in_the_large=large, slope=slope
-        )
+        t = replace(self.tally, **cells, kind="probability", coarse=None)
+        settings, r = {"level": level, "clip": self.clip, "seed": 0}, self.rows
+        estimates: Any = {}
+        for key, name in BY_MEASURE.items():
+            m = MEASURES[name]
+            estimates[key] = m.under(settings, t)
+            if r is not None and r.cluster is not None:
+                scores = np.broadcast_to(p, (2, *p.shape)).ravel()[self.at]
+                rows = replace(r, scores={t.origin.score: scores})
+                estimates[key] = clustered(estimates[key], m, rows, t, settings, r.cluster)
+        return TriedRecord(**known, **estimates)
 
 
 class RowFolds:
@@ -237,18 +284,18 @@ class RowFolds:
         rng = np.random.default_rng(seed)
         self.rows = len(t) if t.cluster is None else int(t.cluster.max()) + 1
         if t.cluster is not None:
-            if len(t) > MOST:
+            if len(t) > MAX_ROWS:
                 # the first of the shuffled clusters, as many as their rows allow, and one for each fold
                 order = rng.permutation(self.rows)
                 sizes = np.bincount(t.cluster)[order]
-                used = order[: max(int((sizes.cumsum() <= MOST).sum()), folds)]
+                used = order[: max(int((sizes.cumsum() <= MAX_ROWS).sum()), folds)]
                 t = t.at(np.isin(t.cluster, used))
             assert t.cluster is not None
             cluster: Ints = np.unique(t.cluster, return_inverse=True)[1]
             self.sample = Sample(t.w, t.w**2, deal_clusters(cluster, folds, seed), cluster)
         else:
-            if len(t) > MOST:
-                t = t.at(np.sort(rng.permutation(len(t))[:MOST]))
+            if len(t) > MAX_ROWS:
+                t = t.at(np.sort(rng.permutation(len(t))[:MAX_ROWS]))
             by_class = np.argsort(t.y, kind="stable")
             shuffled = by_class[np.lexsort((rng.random(len(t)), t.y[by_class]))]
             fold: Ints = np.empty(len(t), np.int64)
@@ -258,7 +305,9 @@ class RowFolds:
 
     def candidates(self) -> list[str]:
         """The methods that suit the number of rows."""
-        return [m.name for m in CLASS_METHODS.values() if self.rows >= m.least(self.table.many)]
+        return [
+            m.name for m in CLASS_METHODS.values() if self.rows >= m.least(len(self.table.classes))
+        ]
 
     def unseen(self, method: str) -> tuple[float, Floats]:
         """The strength, strong ones first, after which a weaker one is no better, and the probabilities.
@@ -269,118 +318,46 @@ class RowFolds:
         if not m.names:
             return m.strengths[0], t.p
         folds = range(int(self.sample.fold.max()) + 1)
-        looked = folds if t.many <= MANY else folds[:1]
-        starts: dict[int, Any] = dict.fromkeys(looked)
-        judged: Bools = np.isin(self.sample.fold, looked)
+        compared = folds if len(t.classes) <= MAX_CLASSES else folds[:1]
+        starts: dict[int, Any] = dict.fromkeys(compared)
+        rows: Bools = np.isin(self.sample.fold, compared)
         best, least = None, np.inf
         for strength in m.strengths:
             p = t.p.copy()
-            for k in looked:
+            for k in compared:
                 starts[k] = self._fill(p, method, k, strength, starts[k])
-            loss = float((t.w * self.losses(p))[judged].sum())
+            loss = float((t.w * self.losses(p))[rows].sum())
             if loss >= least:
                 break
-            best, least, near = (strength, p), loss, starts[0]
+            best, least, start = (strength, p), loss, starts[0]
         assert best is not None
-        for k in folds[len(looked) :]:
-            near = self._fill(best[1], method, k, best[0], near)
+        for k in folds[len(compared) :]:
+            start = self._fill(best[1], method, k, best[0], start)
         return best
 
     def _fill(self, p: Floats, method: str, k: int, strength: float, start: Any) -> Any:
         """Put in the probabilities of a fold by the map of all others; gives the vector it comes from."""
         t, held = self.table, self.sample.fold == k
-        parameters, found = CLASS_METHODS[method].fit(t.at(~held), strength, start, exact=ROUGH)
+        rest = t.at(~held)
+        parameters, theta = CLASS_METHODS[method].fit(rest, strength, start, exact=TOLERANCE)
         p[held] = mapped(parameters, t.x[held])
-        return found
+        return theta
 
     def losses(self, p: Floats) -> Floats:
         """The log loss of each row."""
         t = self.table
         return -np.log(np.clip(p[np.arange(len(t)), t.y], self.clip, 1 - self.clip))
 
-    def judged(self, p: Floats, level: float, **known: Any) -> ClassTriedRecord:
+    def record(self, p: Floats, level: float, **known: Any) -> ClassTriedRecord:
         """How good those probabilities are."""
         t, loss = self.table, self.losses(p)
 
         def mean(values: Floats) -> Estimate:
-            return replace(paired(values, self.sample, level), baseline=None)
+            return replace(self.sample.paired(values, level), baseline=None)
 
         return ClassTriedRecord(
             **known,
             log_loss=mean(loss),
-            brier=mean(class_charges(t.y, p, -loss, "brier")),
+            brier=mean(class_losses(t.y, p, -loss, "brier")),
             accuracy=mean((p.argmax(1) == t.y).astype(float)),
         )
-
-
-# Which of the maps that were tried is taken, if any: shown to help, and no rougher than need be.
-
-
-SURE = 0.99  # level at which what a map saves has to be above 0
-LIKELIER = 1000.0  # or how many times likelier the rows have to be with it
-NEAR = 0.25  # standard errors within which a simpler map is as good
-
-
-def paired(gap: Floats, of: Sample, level: float) -> Estimate:
-    """The mean of differences, row by row, with its t interval; by cluster where rows come in clusters."""
-    mean, error, n = of.mean(gap)
-    if one_row(n):
-        return Estimate(mean, level=level, method="none: a single row", baseline=0.0)
-    if error <= 1e-13:
-        return Estimate(mean, mean, mean, level, "none: no row differs", "", 0.0, 0.0)
-    method = "t, paired" if of.cluster is None else "t, paired; by cluster"
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    return Estimate(mean, mean - half, mean + half, level, method, "", 0.0, 0.0)
-
-
-def verdict(losses: Mapping[str, Floats], of: Sample, level: float) -> tuple[str, str]:
-    """The name of the map to take, and why; `losses` has the loss of each row, simple maps first.
-
-    The best is the one with the least mean loss, or the first that is worse by no more than a quarter
-    of the standard error of their paired difference. It is taken if what it saves against identity is
-    above 0 at a level of 0.99, or if it is above its standard error and the rows are 1,000 times
-    likelier with it (see `evidence`); both are stricter at a level beyond 0.99.
-    """
-    if len(losses) == 1:
-        return "identity", "too few rows to try anything else"
-    least = min(losses, key=lambda name: of.mean(losses[name])[0])
-    if least == "identity":
-        return "identity", "nothing else has a lower log loss on rows not seen"
-    best = next(n for n in losses if n != "identity" and _near(losses[n] - losses[least], of))
-    gap, sure = losses["identity"] - losses[best], max(level, SURE)
-    if not (paired(gap, of, sure).low > 0 or _likelier(gap, of, level)):
-        said = f"{best}, the best of what was tried, is not shown to help"
-        return "identity", f"{said} (its {100 * sure:g}% interval reaches 0)"
-    how = "" if paired(gap, of, sure).low > 0 else ", by the likelihood of the rows"
-    if best != least:
-        return best, f"shown to help{how}: as good as {least} on rows not seen, and simpler"
-    return best, f"shown to help{how}: least log loss on rows not seen"
-
-
-def evidence(gap: Floats, of: Sample) -> float:
-    """Log of how many times likelier the rows of a fold are with a map fitted to the others, mean of all.
-
-    If the scores are calibrated and rows are split without regard to labels, chance makes it log(1000) or
-    more in at most one of 1,000 samples (Wasserman, Ramdas and Balakrishnan 2020), however few rows there
-    are and however skewed their losses. Here folds are dealt class by class and one of several maps is
-    chosen, so that this is a guide and no guarantee. A cluster counts as one row with the mean of its logs,
-    since the mean of likelihood ratios, however they depend on each other, is one.
-    """
-    w, w2, fold, cluster = of
-    rows = w * (w.sum() / w2.sum())  # weights as if they were rows
-    if cluster is not None:
-        mass = np.bincount(cluster, w)
-        rows = w / np.where(mass > 0, mass, 1.0)[cluster]
-    each = np.bincount(fold, rows * gap)
-    return float(np.logaddexp.reduce(each) - math.log(len(each)))
-
-
-def _likelier(gap: Floats, of: Sample, level: float) -> bool:
-    mean, error, _ = of.mean(gap)
-    enough = math.log(max(LIKELIER, 1 / (1 - level)))
-    return mean > error and evidence(gap, of) >= enough
-
-
-def _near(gap: Floats, of: Sample) -> bool:
-    mean, error, _ = of.mean(gap)
-    return mean <= NEAR * error + 1e-15

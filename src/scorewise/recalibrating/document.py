@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,16 +12,17 @@ import numpy as np
 
 from scorewise.columns.classes import ClassRows
 from scorewise.errors import BadInput, plain
-from scorewise.recalibrating.cells import FEW
+from scorewise.estimate import Estimate
+from scorewise.recalibrating.cells import MAX_COMPARED, Clip
 from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
-from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Clip, Map, Seal
+from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Seal
 from scorewise.recalibrating.methods import METHODS
-from scorewise.recalibrating.verdict import verdict_of
 from scorewise.show.data import ClusterRecord, DataRecord, WeightedRows
 from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
-from scorewise.show.fields import Count, Level, Record, Word, means
-from scorewise.show.page import Column, Section, section
-from scorewise.show.words import Sentence, count, named, percent, written
+from scorewise.show.page import Column, Heads, Section, section
+from scorewise.show.records import Count, Level, Record, Word, field, record_of
+from scorewise.show.verdict import Claim, claim, figure, next_command, with_ci
+from scorewise.show.words import Sentence, count, formatted, listed, percent, value
 from scorewise.tallies import Tally
 from scorewise.writing import read_sealed, seal
 
@@ -41,10 +43,10 @@ BEFORE_AND_AFTER = {
 class SettingsRecord(Record):
     """The settings that the map and the numbers depend on."""
 
-    method: Word = means("The method asked for; auto where it was to be chosen.")
-    folds: Count = means("Folds of the cross-fitting.")
+    method: Word = field("The method asked for; auto where it was to be chosen.")
+    folds: Count = field("Folds of the cross-fitting.")
     seed: Count
-    clip: Clip = means("Probabilities are kept this far from 0 and 1.")
+    clip: Clip = field("Probabilities are kept this far from 0 and 1.")
     level: Level
 
 
@@ -53,9 +55,9 @@ class MapDocument(JudgedDocument):
 
     settings: SettingsRecord
     clusters: ClusterRecord | None = None
-    chosen: Word = means("The method of the map.")
-    meaning: Word = means("What that method does.")
-    reason: Word = means("Why this method was taken.")
+    chosen: Word = field("The method of the map.")
+    meaning: Word = field("What that method does.")
+    reason: Word = field("Why this method was taken.")
     sha256: Seal = ""
 
 
@@ -63,21 +65,20 @@ class CalibrateDocument(MapDocument, command="calibrate"):
     """A map from scores to probabilities, and what it was chosen from."""
 
     data: DataRecord
-    outside: Word = means("What becomes of scores beyond those seen.")
-    table: list[TriedRecord] = means(TABLE, min_length=1)
+    outside: Word = field("What becomes of scores beyond those seen.")
+    table: list[TriedRecord] = field(TABLE, min_length=1)
     map: Map
 
     def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
         m = self.map
-        low, high = (written(end, "number") for end in (m.low, m.high))
+        low, high = (formatted(end, "number") for end in (m.low, m.high))
         numbers = [
-            f"{name} {written(x, 'number')}"
+            f"{name} {formatted(x, 'number')}"
             for name, x in m.parameters.items()
             if not isinstance(x, list)
         ]
         facts = [
-            *_facts(self),
             ("Scores", f"{m.kind}, from {low} to {high}"),
             ("Chosen", self.chosen),
             ("Map", "; ".join([self.meaning, *([", ".join(numbers)] if numbers else [])])),
@@ -92,40 +93,43 @@ class ClassRecord(Record):
     """One of the classes."""
 
     name: str
-    column: str | None = means("The column of its scores; null when given as arrays.")
+    column: str | None = field("The column of its scores; null when given as arrays.")
     rows: Count
-    weight: float = means("Their weight.", ge=0)
+    weight: float = field("Their weight.", ge=0)
 
 
 class ClassDataRecord(WeightedRows):
     """The rows of several classes that the map was learned from."""
 
-    label: str = means("Column of the labels.")
-    classes: list[ClassRecord] = means("The classes in the order of the columns.", min_length=2)
+    label: str = field("Column of the labels.")
+    classes: list[ClassRecord] = field("The classes in the order of the columns.", min_length=2)
 
     @classmethod
-    def of(cls, rows: ClassRows, columns: Mapping[str, str] | None = None) -> ClassDataRecord:
+    def of(cls, rows: ClassRows) -> ClassDataRecord:
         """The rows and the weight of each class, and their columns."""
-        times = np.ones(len(rows), np.int64) if rows.count is None else rows.count
-        mass = times.astype(float) if rows.weight is None else times * rows.weight
-        k = len(rows.classes)
-        counts, weights = np.bincount(rows.y, times, k), np.bincount(rows.y, mass, k)
-        known = columns or {}
+        counts, weights = (
+            np.bincount(rows.y, w, len(rows.classes)) for w in (rows.count, rows.mass())
+        )
         return cls(
-            sources=[name for name, _ in rows.place.files],
+            sources=list(rows.sources),
             label=rows.names.label,
             classes=[
-                ClassRecord(name=name, column=known.get(name), rows=int(n), weight=float(w))
+                ClassRecord(name=name, column=rows.columns.get(name), rows=int(n), weight=float(w))
                 for name, n, w in zip(rows.classes, counts, weights, strict=True)
             ],
-            rows=int(times.sum()),
+            rows=int(counts.sum()),
             dropped=rows.dropped,
             weight=None if rows.weight is None else rows.names.weight,
         )
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The column of each class, by its own name where none was named."""
+        return {c.name: c.column or c.name for c in self.classes}
+
     def facts(self) -> list[tuple[str, str]]:
         """The rows in words, as pairs of a key and a sentence."""
-        facts = [("Data", named([f"'{s}'" for s in self.sources]))] if self.sources else []
+        facts = [("Data", listed([f"'{s}'" for s in self.sources]))] if self.sources else []
         each = [f"{count(c.rows)} '{c.name}'" for c in self.classes]
         if len(each) > NAMED:
             rows = [c.rows for c in self.classes]
@@ -142,17 +146,17 @@ class CalibrateClassesDocument(MapDocument, command="calibrate-classes"):
     """A map of several classes, and what it was chosen from."""
 
     data: ClassDataRecord
-    table: list[ClassTriedRecord] = means(TABLE, min_length=1)
+    table: list[ClassTriedRecord] = field(TABLE, min_length=1)
     map: ClassMap
 
     def sections(self) -> list[Section]:
         """Data, the map, the methods that were tried, and before and after."""
         m, meaning = self.map, self.meaning
         if "slope" in m.parameters:
-            meaning += f"; slope {written(m.parameters['slope'], 'number')}"
+            meaning += f"; slope {formatted(m.parameters['slope'], 'number')}"
         if self.chosen in ("structured", "dirichlet"):
             meaning += f"; strength {m.strength:g}"
-        facts = [*_facts(self), ("Scores", m.kind), ("Chosen", self.chosen), ("Map", meaning)]
+        facts = [("Scores", m.kind), ("Chosen", self.chosen), ("Map", meaning)]
         return _sections(self, facts, "accuracy", "probabilities")
 
 
@@ -163,7 +167,8 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
     """The document of a fitted map."""
     m, choice = r.map_, r.choice_
     known: dict[str, Any] = {
-        "settings": r.settings,
+        "settings": record_of(SettingsRecord, r),
+        "data": r.record_,
         "clusters": ClusterRecord.of(r.clusters_),
         "chosen": m.method,
         "reason": choice.reason,
@@ -171,24 +176,22 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
         "map": sealed(m),
         "verdict": [],  # written below, from all the rest
     }
+    doc: Calibrated
     if isinstance(m, ClassMap):
-        meaning, remarks = CLASS_METHODS[m.method].meaning, _class_hints(m, choice.compared)
-        made = CalibrateClassesDocument(
-            data=r.data_, meaning=meaning, hints=[*remarks, *r.hints], **known
+        hints, meaning = (
+            [*_class_hints(m, choice.compared), *r.hints],
+            CLASS_METHODS[m.method].meaning,
         )
-        return _judged(with_cautions(made))
-    method, t = METHODS[m.method], r.tally_
-    doc = CalibrateDocument(
-        data=DataRecord.of(t),
-        meaning=method.meaning,
-        outside=method.outside,
-        hints=[*_hints(m, t), *r.hints],
-        **known,
-    )
-    return _judged(with_cautions(doc))
+        doc = CalibrateClassesDocument(meaning=meaning, hints=hints, **known)
+    else:
+        t: Any = r.data_
+        hints, method = [*_hints(m, t), *r.hints], METHODS[m.method]
+        meaning, outside = method.meaning, method.outside
+        doc = CalibrateDocument(meaning=meaning, outside=outside, hints=hints, **known)
+    return _with_verdict(with_cautions(doc))
 
 
-def _judged(doc: Calibrated) -> Calibrated:
+def _with_verdict(doc: Calibrated) -> Calibrated:
     """The same document with the sentences that follow from it, and its seal."""
     return sealed(replace(doc, verdict=verdict_of(doc)))
 
@@ -198,12 +201,11 @@ def read_map(path: str | Path) -> Calibrated:
     doc = read_sealed(path, ("calibrate", "calibrate-classes"), "map", "calibrate fit")
     try:
         # numbers that are not finite have no seal
-        whole = all(part["sha256"] == seal(part) for part in (doc, doc["map"]))
-        # the sentences are written anew: maps were saved before there were any
-        known = {**doc, "verdict": []}
-        found: Any = from_dict(document_type(doc["command"]), known) if whole else None
-        if whole and found.map.sound:
-            return _judged(found)
+        if all(part["sha256"] == seal(part) for part in (doc, doc["map"])):
+            # the sentences are written anew: maps were saved before there were any
+            made: Any = from_dict(document_type(doc["command"]), {**doc, "verdict": []})
+            if made.map.sound:
+                return _with_verdict(made)
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
     raise BadInput(f"{plain(Path(path).name)} is damaged or was edited; fit the map again")
@@ -215,13 +217,12 @@ def _hints(m: Map, t: Tally) -> Iterator[str]:
             "A threshold tells the classes apart, so that no slope is steep enough: the labels were "
             "smoothed as if there were one more row of each class (Platt 1999)."
         )
-    slopes = [m.parameters.get(name) for name in ("slope", "a", "b", "first", "last")]
-    known = [s for s in slopes if s is not None]
-    if known and not any(known):
+    slopes = [m.parameters[n] for n in ("slope", "a", "b", "first", "last") if n in m.parameters]
+    if slopes and not any(slopes):
         yield "Higher scores do not go with positives: the best map that does not fall is flat."
     if t.coarse is not None:
         yield "The tally is coarse: the map was fitted to the middles of its cells."
-    elif len(t.score) > FEW:
+    elif len(t.score) > MAX_COMPARED:
         yield "Methods were compared on 8,192 pooled cells; the map is fitted to all scores."
     if m.method == "isotonic":
         yield "This map may say 0 or 1, and be certain and wrong; isotonic_strict never does."
@@ -241,42 +242,39 @@ def _class_hints(m: ClassMap, compared: int) -> Iterator[str]:
         yield "Higher probabilities do not go with the class: the best map that does not fall is flat."
 
 
-def _facts(doc: Calibrated) -> list[tuple[str, Sentence]]:
-    """What is said of the rows, and of the clusters that they come in."""
-    clusters = [] if doc.clusters is None else [("Clusters", str(doc.clusters))]
-    return [*doc.data.facts(), *clusters]
-
-
 def _sections(
     doc: Calibrated,
     facts: Sequence[tuple[str, Sentence]],
-    further: str,
-    what: str,
+    beside: str,
+    scores: str,
     lines: Sequence[str] = (),
 ) -> list[Section]:
     """Facts, the methods that were tried, best first, and the scores before and after the map.
 
-    A `further` measure stands beside log loss; `what` the map is applied to.
+    Another measure stands `beside` log loss; `scores` is what the map is applied to.
     """
     interval = Column(percent(doc.settings.level), "interval")
-    columns = [Column("Method", "text"), Column("Log loss", "value"), interval]
-    columns += [Column(further.capitalize(), "value"), Column("Saved", "value"), interval]
+    clusters = [] if doc.clusters is None else [("Clusters", str(doc.clusters))]
+    heads: Heads = [
+        ("Method", "text"), ("Log loss", "value"), interval, (beside.capitalize(), "value"),
+        ("Saved", "value"), interval,
+    ]  # fmt: skip
     table: list[Any] = sorted(doc.table, key=lambda row: row.log_loss.value)
     rows = [
-        (row.method, row.log_loss, row.log_loss, getattr(row, further))
+        (row.method, row.log_loss, row.log_loss, getattr(row, beside))
         + (("", "") if row.method == "identity" else (row.gain, row.gain))
         for row in table
     ]
-    whole = "" if doc.clusters is None else " of whole clusters"
-    legend = f"On rows not seen in fitting ({doc.settings.folds} folds{whole})."
+    clustered = " of whole clusters" if clusters else ""
+    legend = f"On rows not seen in fitting ({doc.settings.folds} folds{clustered})."
     if not all(row.gain.why for row in table):
-        legend += f" Saved: log loss of the {what} as they are, less that of the method; paired."
-    sections = [Section(facts=facts), *section("Tried", columns, rows, [legend])]
-    found = {row.method: row for row in table}
-    if doc.chosen != "identity" and "identity" in found:
-        before, after = found["identity"], found[doc.chosen]
-        heads = [Column("", "text")]
-        heads += [c for title in ("Before", "After") for c in (Column(title, "value"), interval)]
+        legend += f" Saved: log loss of the {scores} as they are, less that of the method; paired."
+    all_facts = [*doc.data.facts(), *clusters, *facts]
+    sections = [Section(facts=all_facts), *section("Tried", heads, rows, [legend])]
+    by_method = {row.method: row for row in table}
+    if doc.chosen != "identity" and "identity" in by_method:
+        before, after = by_method["identity"], by_method[doc.chosen]
+        heads = [("", "text"), ("Before", "value"), interval, ("After", "value"), interval]
         rows = [
             (title, *(getattr(row, key) for row in (before, before, after, after)))
             for key, title in BEFORE_AND_AFTER.items()
@@ -284,3 +282,73 @@ def _sections(
         ]
         sections += section("Before and after", heads, rows, lines)
     return sections
+
+
+# What a fitted map means: which was chosen, what it saves on rows not seen, and whether that is shown.
+
+
+def verdict_of(doc: Calibrated) -> list[Claim]:
+    """The sentences on a map, all from its document."""
+    rows: dict[str, Any] = {row.method: row for row in doc.table}
+    claims = [_chosen(doc, rows), *_before(doc, rows)]
+    if doc.chosen == "identity":
+        return claims
+    if not doc.data.sources:
+        text = "Next: predict_proba(scores) of the fitted map"
+        return [*claims, claim("next", "predict_proba", text)]
+    column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
+    options = [column, ("out", "calibrated.csv")]
+    return [*claims, next_command("calibrate apply MAP NEW_FILE", [], options)]
+
+
+def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
+    """Which map was chosen, why, and what it saves on rows not seen."""
+    if doc.chosen == "identity":
+        others = (row for row in rows.values() if row.method != "identity")
+        best = min(others, key=lambda row: _number(row.log_loss.value, math.inf), default=None)
+        text = f"The scores stay as they are: {doc.reason}"
+        if best is not None:
+            text += f"; with {best.method} log loss changes by {_change(best.gain)}"
+        finding = "asked for" if doc.reason == "asked for" else "not shown"
+        figures = [] if best is None else [figure("gain", best.gain, best.method)]
+        return claim("repair", finding, f"{text}.", figures)
+    gain, loss = rows[doc.chosen].gain, rows[doc.chosen].log_loss
+    if gain.why:
+        text = f"{doc.chosen} was taken ({doc.reason}): log loss {with_ci(loss)} on rows not seen."
+        return claim("repair", "taken", text, [figure("log_loss", loss, doc.chosen)])
+    figures = [figure("gain", gain, doc.chosen)]
+    if doc.reason != "asked for":
+        text = f"{doc.chosen} is {doc.reason}; it lowers log loss by {with_ci(gain)}."
+        return claim("repair", "helps", text, figures)
+    finding = "helps" if _number(gain.low) > 0 else "not shown"
+    that = "" if finding == "helps" else ", which does not show that it helps"
+    text = f"{doc.chosen} was asked for: on rows not seen it changes log loss by {_change(gain)}{that}."
+    return claim("repair", finding, text, figures)
+
+
+def _change(gain: Any) -> str:
+    """What a map does to the loss, which is less by what it saves."""
+    value, low, high = (-_number(x) for x in (gain.value, gain.high, gain.low))
+    return with_ci(Estimate(value, low, high))
+
+
+def _number(x: float | None, other: float = math.nan) -> float:
+    """A finite number; documents have null in place of others."""
+    return x if x is not None and math.isfinite(x) else other
+
+
+def _before(doc: Calibrated, rows: dict[str, Any]) -> Iterator[Claim]:
+    """How the scores were wrong as they are, and what the map makes of it."""
+    before, after = (getattr(rows.get(name), "slope", None) for name in ("identity", doc.chosen))
+    if before is None or after is None or before.value is None or before.why:
+        return
+    if _number(before.high) < 1:
+        words, finding = "overconfident", "too sure"
+    elif _number(before.low) > 1:
+        words, finding = "underconfident", "not sure enough"
+    else:
+        return
+    then = f"; with the map {value(after)}" if doc.chosen != "identity" and not after.why else ""
+    figures = [figure("calibration_slope", e, n) for e, n in ((before, "before"), (after, "after"))]
+    text = f"The scores are {words}: slope {with_ci(before)}{then}."
+    yield claim("probabilities", finding, text, figures)

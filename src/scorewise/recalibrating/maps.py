@@ -8,58 +8,48 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from msgspec import Meta
+from scipy.special import log_softmax
 
 from scorewise import __version__
 from scorewise.arrays import Bools, Floats, Ints
-from scorewise.columns import Kind
-from scorewise.columns.binary import scores_of
-from scorewise.columns.classes import ClassKind, ClassRows, as_table, named_columns, take_classes
+from scorewise.columns.classes import ClassKind, ClassRows, class_rows
 from scorewise.columns.labels import listed
+from scorewise.columns.rows import scores_of
+from scorewise.columns.sources import as_table, named_columns
 from scorewise.errors import BadInput, Option
-from scorewise.recalibrating.cells import Cells, Scale
+from scorewise.recalibrating.cells import Cells, Clip, Scale
 from scorewise.recalibrating.methods import METHODS, Parameters
 from scorewise.recalibrating.multinomial import TOLERANCE, Linear, Parts, likeliest
 from scorewise.show.data import SeenRecord
-from scorewise.show.document import sealed, to_dict
-from scorewise.show.fields import Count, Record, Weight, Word, means
+from scorewise.show.records import Count, Record, Weight, Word, field
 from scorewise.tallies import Tally
-from scorewise.tallies.losses import class_unit, softmax
-from scorewise.tallies.sorting import GOLDEN, mixed
+from scorewise.tallies.joint import GOLDEN, mixed
+from scorewise.tallies.losses import class_probabilities, softmax
 
-MOST = 10**7  # rows of several classes
-Clip: TypeAlias = Annotated[float, Meta(gt=0, lt=0.5)]
+MAX_ROWS = 10**7  # of several classes
 Seal: TypeAlias = Annotated[str, Meta(min_length=64)]
 ClassParameters: TypeAlias = dict[str, float | list[float | list[float]]]
 
 
-class _Sealed(Record):
-    version: str = means("Version of scorewise that fitted it.", default=__version__)
+class _Fitted(Record):
+    version: str = field("Version of scorewise that fitted it.", default=__version__)
     method: Word
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON values, with a seal."""
-        values: dict[str, Any] = to_dict(sealed(self))
-        return values
 
 
 def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
     """The parameters, and whether the labels were smoothed because a threshold tells them apart."""
-    m, used = METHODS[method], cells.kept()
+    m, used = METHODS[method], cells.weighted()
     smooth = m.likely and cells.separable
     return m.fit(used.smoothed() if smooth else used), smooth
 
 
-class Map(SeenRecord, _Sealed):
+class Map(Scale, SeenRecord, _Fitted):
     """The map: all that is needed to apply it."""
 
-    kind: Kind
-    clip: Clip = means("Probabilities are kept this far from 0 and 1 on the way to log-odds.")
-    centre: float = means("Taken off scores of any scale.")
-    unit: float = means("Then they are divided by this.")
     rows: Count
     positives: Count
-    smoothed: bool = means("Whether labels were smoothed because a threshold tells them apart.")
-    parameters: Parameters = means(
+    smoothed: bool = field("Whether labels were smoothed because a threshold tells them apart.")
+    parameters: Parameters = field(
         "The parameters of the method by name, numbers or lists of numbers."
     )
     sha256: Seal = ""
@@ -91,8 +81,8 @@ class Map(SeenRecord, _Sealed):
 
     def __call__(self, score: Floats) -> Floats:
         """The probabilities of scores."""
-        scale = Scale(self.kind, self.clip, self.centre, self.unit)
-        return METHODS[self.method].apply(self.parameters, scale.points(score))
+        p: Floats = METHODS[self.method].apply(self.parameters, self.points(score))
+        return p
 
     def outside(self, score: Floats) -> int:
         """How many scores lie beyond those that the map was fitted to."""
@@ -118,6 +108,8 @@ class Table:
     p: Floats
     y: Ints
     w: Floats
+    classes: tuple[str, ...]
+    kind: ClassKind
     row: float = 1.0
     cluster: Ints | None = None
 
@@ -133,32 +125,34 @@ class Table:
             key = mixed((key ^ bits) + GOLDEN)
         kept = kept[np.argsort(key, kind="stable")]
         if rows.count is not None:
-            if int(rows.count[kept].sum()) > MOST:
+            if int(rows.count[kept].sum()) > MAX_ROWS:
                 raise BadInput(
-                    f"{rows.names.count} adds up to more than {MOST:,} rows, which are fitted one ",
+                    f"{rows.names.count} adds up to more than {MAX_ROWS:,} rows, which are fitted one ",
                     "by one; pass it as ", Option("weight"), " instead",
                 )  # fmt: skip
             kept = np.repeat(kept, rows.count[kept])
-        scores, w = rows.scores[kept], w[kept]
-        p = class_unit(scores, rows.kind)
+        scores, w, cluster = rows.scores[kept], w[kept], None
+        if rows.cluster is not None:
+            cluster = np.unique(rows.cluster[kept], return_inverse=True)[1]
         total = float(w.sum())
-        row = float((w * w).sum()) / total if total else 1.0
-        x, cluster = log_probabilities(scores, rows.kind, clip), rows.cluster
-        cluster = None if cluster is None else np.unique(cluster[kept], return_inverse=True)[1]
-        return cls(x, p, rows.y[kept], w, row, cluster)
+        return cls(
+            x=log_probabilities(scores, rows.kind, clip),
+            p=class_probabilities(scores, rows.kind),
+            y=rows.y[kept],
+            w=w,
+            classes=rows.classes,
+            kind=rows.kind,
+            row=float((w * w).sum()) / total if total else 1.0,
+            cluster=cluster,
+        )
 
     def __len__(self) -> int:
         return len(self.y)
 
     @property
-    def many(self) -> int:
-        """The number of classes."""
-        return int(self.x.shape[1])
-
-    @property
     def seen(self) -> Bools:
         """Which classes occur."""
-        return np.bincount(self.y, minlength=self.many) > 0
+        return np.bincount(self.y, minlength=len(self.classes)) > 0
 
     def at(self, which: Any) -> Table:
         """Some of the rows."""
@@ -175,9 +169,8 @@ def log_probabilities(scores: Floats, kind: ClassKind, clip: float) -> Floats:
     """
     if kind == "probability":
         return np.log(np.clip(scores, clip, 1.0))
-    apart = scores - scores.max(1, keepdims=True)
-    made: Floats = apart - np.log(np.exp(apart).sum(1, keepdims=True))
-    return made
+    logs: Floats = log_softmax(scores, axis=1)
+    return logs
 
 
 @dataclass(frozen=True)
@@ -200,17 +193,17 @@ class ClassMethod:
         """The parameters, and the vector they come from, from which a further fit may start."""
         if not self.names:
             return {}, None
-        model = Linear(self.parts(strength, t.many), t.x, t.seen, t.row)
+        model = Linear(self.parts(strength, len(t.classes)), t.x, t.seen, t.row)
         theta, _ = likeliest(model, t.y, t.w, start=start, exact=exact)
         slope, slopes, mixing, intercepts = model.split(theta)
         weights = np.diag(1 + slope + slopes) + mixing
-        made: ClassParameters = {
+        parameters: ClassParameters = {
             "slope": max(1 + slope, 0.0),  # no map turns the classes round
             "slopes": np.diag(weights).tolist(),
             "intercepts": intercepts.tolist(),
             "weights": weights.tolist(),
         }
-        return {name: made[name] for name in self.names}, theta
+        return {name: parameters[name] for name in self.names}, theta
 
 
 _STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
@@ -264,30 +257,37 @@ def mapped(parameters: ClassParameters, x: Floats) -> Floats:
     return softmax(z)
 
 
-class ClassMap(_Sealed):
+class ClassMap(_Fitted):
     """The map of several classes: all that is needed to apply it."""
 
     kind: ClassKind
-    clip: Clip = means("Probabilities are kept this far from 0.")
-    classes: tuple[str, ...] = means("The classes in the order of the columns.", min_length=2)
+    clip: Clip = field("Probabilities are kept this far from 0.")
+    classes: tuple[str, ...] = field("The classes in the order of the columns.", min_length=2)
     strength: Weight
     rows: Count
-    absent: tuple[str, ...] = means("Classes that no row had.")
-    parameters: ClassParameters = means(
+    absent: tuple[str, ...] = field("Classes that no row had.")
+    parameters: ClassParameters = field(
         "Parameters by name: a number, a list, or a list of rows of a matrix."
     )
     sha256: Seal = ""
 
     @classmethod
-    def fit(cls, method: str, t: Table, strength: float, **known: Any) -> ClassMap:
-        """The map of that method at a strength; `known` are its classes, kind and clip."""
+    def fit(cls, method: str, t: Table, clip: float, strength: float = 1.0) -> ClassMap:
+        """The map of that method at a strength, fitted to rows."""
         m, start = CLASS_METHODS[method], None
-        for s in (s for s in m.strengths if s > strength):
-            _, start = m.fit(t, s, start, exact=1e-2)
+        for stronger in (s for s in m.strengths if s > strength):
+            _, start = m.fit(t, stronger, start, exact=1e-2)
         parameters, _ = m.fit(t, strength, start)
-        absent = tuple(c for c, seen in zip(known["classes"], t.seen, strict=True) if not seen)
-        known |= {"method": method, "strength": strength, "rows": len(t), "absent": absent}
-        return cls(parameters=parameters, **known)
+        return cls(
+            method=method,
+            kind=t.kind,
+            clip=clip,
+            classes=t.classes,
+            strength=strength,
+            rows=len(t),
+            absent=tuple(c for c, seen in zip(t.classes, t.seen, strict=True) if not seen),
+            parameters=parameters,
+        )
 
     @property
     def sound(self) -> bool:
@@ -314,7 +314,6 @@ class ClassMap(_Sealed):
 
     def scores_of(self, p: Any) -> Floats:
         """The scores of the classes, checked; columns that have names are found by them."""
-        many = len(self.classes)
         named = named_columns(p)
         if named is not None:
             if set(named) != set(self.classes):
@@ -326,11 +325,12 @@ class ClassMap(_Sealed):
             size, p = len(first) if hasattr(first, "__len__") else 0, named
         else:
             p = as_table(p)
-            if p.ndim != 2 or p.shape[1] != many:
+            k = len(self.classes)
+            if p.ndim != 2 or p.shape[1] != k:
                 raise BadInput(
-                    f"scores have shape {p.shape}; the map is for {many} classes and needs one row "
-                    f"of {many} scores each"
+                    f"scores have shape {p.shape}; the map is for {k} classes and needs one row of {k} "
+                    "scores each"
                 )
             size = len(p)
         labels = np.full(size, self.classes[0])
-        return take_classes(labels, p, classes=self.classes, kind=self.kind).scores
+        return class_rows(None, label=labels, score=p, classes=self.classes, kind=self.kind).scores

@@ -10,11 +10,11 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Kind
-from scorewise.curves.hull import pool
-from scorewise.inference.logistic import Fitted, logistic, rising
-from scorewise.recalibrating.cells import FEW, Cells, Points
-from scorewise.tallies.losses import expit
-from scorewise.tallies.sorting import add_runs, runs
+from scorewise.curves.hull import pav_blocks
+from scorewise.inference.logistic import Fitted, logistic, nonnegative_fit
+from scorewise.recalibrating.cells import MAX_COMPARED, Cells, Points
+from scorewise.recalibrating.sql import expit, log_expit, stepwise
+from scorewise.tallies.runs import add_runs, equal_mass_runs
 
 Parameters: TypeAlias = dict[str, float | list[float]]
 ANY: tuple[Kind, ...] = ("probability", "logit", "score")
@@ -33,7 +33,7 @@ class Method:
     name: str
     meaning: str
     fit: Callable[[Cells], Parameters]
-    apply: Callable[[Mapping[str, Any], Points], Floats]
+    apply: Callable[[Mapping[str, Any], Points], Any]
     single: tuple[str, ...] = ()
     many: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = LOG_ODDS
@@ -42,7 +42,7 @@ class Method:
     likely: bool = True
 
 
-def _same(parameters: Mapping[str, Any], points: Points) -> Floats:
+def _same(parameters: Mapping[str, Any], points: Points) -> Any:
     """Probabilities as they are; logits, whose two scales are one, as probabilities."""
     return expit(points.x) if points.x is points.score else points.score
 
@@ -63,7 +63,7 @@ IDENTITY = Method(
 def _rising(
     name: str,
     meaning: str,
-    features: Callable[[Floats, float, float], list[Floats]],
+    features: Callable[[Any, float, float], list[Any]],
     factors: Sequence[str],
     intercept: str = "intercept",
     **traits: Any,
@@ -76,21 +76,23 @@ def _rising(
 
     def fit(cells: Cells) -> Parameters:
         ends = float(cells.x[0]), float(cells.x[-1])
-        coef = rising(features(cells.x, *ends), cells.neg, cells.pos, intercept=bool(intercept))
-        found = dict(zip(names, (*ends, *coef.tolist()), strict=True))
-        return {single: found[single] for single in traits["single"]}
+        coef = nonnegative_fit(
+            features(cells.x, *ends), cells.neg, cells.pos, intercept=bool(intercept)
+        )
+        values = dict(zip(names, (*ends, *coef.tolist()), strict=True))
+        return {single: values[single] for single in traits["single"]}
 
-    def apply(parameters: Mapping[str, Any], points: Points) -> Floats:
+    def apply(parameters: Mapping[str, Any], points: Points) -> Any:
         ends = (parameters.get(end, 0.0) for end in ("low", "high"))
-        parts = zip(factors, features(points.x, *ends), strict=True)
-        return expit(sum((parameters[f] * x for f, x in parts), parameters.get(intercept, 0.0)))
+        terms = zip(factors, features(points.x, *ends), strict=True)
+        return expit(sum((parameters[f] * x for f, x in terms), parameters.get(intercept, 0.0)))
 
     return Method(name, meaning, fit, apply, **traits)
 
 
 def _logs(x: Floats, low: float, high: float) -> list[Floats]:
     """The features log p and -log(1 - p), from the log-odds of p."""
-    return [-np.logaddexp(0.0, -x), np.logaddexp(0.0, x)]
+    return [log_expit(x), -log_expit(x, -1)]
 
 
 def _parabolas(x: Floats, low: float, high: float) -> list[Floats]:
@@ -155,15 +157,20 @@ def _curves(x: Floats, knots: Floats) -> list[Any]:
     """The score, and for each inner knot a curve that is straight beyond the outer knots."""
     if not len(knots):
         return [x]
-    last, width = knots[-1], knots[-1] - knots[0]
     # cubes beyond the last knot would cancel, to nothing but rounding far away
-    inside, beyond = np.minimum(x, last), np.maximum(x - last, 0.0)
-    arches = [np.maximum(inside - k, 0.0) ** 3 / ((last - k) * width) for k in knots[:-1]]
-    bent = (arch - arches[-1] for arch in arches[:-1])
-    return [x, *(b + slope * beyond for b, slope in zip(bent, slopes_beyond(knots), strict=True))]
+    inside, beyond = np.minimum(x, knots[-1]), np.maximum(x - knots[-1], 0.0)
+    curves = zip(_arches(inside, knots), _slopes_beyond(knots), strict=True)
+    return [x, *(arch + slope * beyond for arch, slope in curves)]
 
 
-def slopes_beyond(knots: Floats) -> Floats:
+def _arches(x: Any, knots: Floats) -> list[Any]:
+    """Those curves without the score, up to the last knot."""
+    last, width = knots[-1], knots[-1] - knots[0]
+    cubes = [np.maximum(x - k, 0.0) ** 3 / ((last - k) * width) for k in knots[:-1]]
+    return [cube - cubes[-1] for cube in cubes[:-1]]
+
+
+def _slopes_beyond(knots: Floats) -> Floats:
     """The slope of each of those curves, without the score, beyond the last knot."""
     slopes: Floats = 3 * (knots[-2] - knots[:-2]) / (knots[-1] - knots[0])
     return slopes
@@ -191,7 +198,7 @@ def _fit_spline(cells: Cells) -> Parameters:
     least = max(1e-9 * np.abs(knots).max(), NARROW)
     bent = None if len(knots) < 3 or knots[-1] - knots[0] < least else _bent(cells, knots)
     if bent is None:
-        knots, bent = knots[:0], rising([cells.x], cells.neg, cells.pos)
+        knots, bent = knots[:0], nonnegative_fit([cells.x], cells.neg, cells.pos)
     return {
         "knots": knots.tolist(),
         "intercept": float(bent[0]),
@@ -201,22 +208,22 @@ def _fit_spline(cells: Cells) -> Parameters:
 
 def _bent(cells: Cells, knots: Floats) -> Floats | None:
     """Intercept and coefficients of the curve; none where no penalty lets it rise."""
-    few, rough = cells.pooled(FEW), _roughness(knots)
-    features = [np.ones(1), *_curves(few.x, knots)]
+    pooled, rough = cells.pooled(MAX_COMPARED), _roughness(knots)
+    features = [np.ones(1), *_curves(pooled.x, knots)]
     best: tuple[float, float, Floats] | None = None
     coef = None
-    for penalty in _PENALTIES[::-1] * few.row:
-        fit = logistic(features, few.neg, few.pos, penalty=penalty * rough, start=coef)
+    for penalty in _PENALTIES[::-1] * pooled.row:
+        fit = logistic(features, pooled.neg, pooled.pos, penalty=penalty * rough, start=coef)
         coef = fit.coef
         if not fit.converged or not _rises(coef, knots):
             break
-        value = _criterion(fit, penalty * rough, few.row)
+        value = _criterion(fit, penalty * rough, pooled.row)
         if best is None or value < best[0]:
             best = value, penalty, coef
-    if best is None or few is cells:
+    if best is None or pooled is cells:
         return best and best[2]
-    whole = [np.ones(1), *_curves(cells.x, knots)]
-    fit = logistic(whole, cells.neg, cells.pos, penalty=best[1] * rough, start=best[2])
+    features = [np.ones(1), *_curves(cells.x, knots)]
+    fit = logistic(features, cells.neg, cells.pos, penalty=best[1] * rough, start=best[2])
     return fit.coef if _rises(fit.coef, knots) else best[2]
 
 
@@ -235,16 +242,19 @@ def _rises(coef: Floats, knots: Floats) -> bool:
     return bool((np.diff(curve) >= 0).all())
 
 
-def _apply_spline(parameters: Mapping[str, Any], points: Points) -> Floats:
-    knots = np.asarray(parameters["knots"])
-    slope, *bends = parameters["coefficients"]
-    last, end = np.inf, slope
-    if len(knots):
-        last, end = knots[-1], slope + float(slopes_beyond(knots) @ bends)
-    inside = np.minimum(points.x, last)
-    z = sum(c * f for c, f in zip((slope, *bends), _curves(inside, knots), strict=True))
+def _apply_spline(parameters: Mapping[str, Any], points: Points) -> Any:
+    knots, (slope, *bends), x = (
+        np.asarray(parameters["knots"]),
+        parameters["coefficients"],
+        points.x,
+    )
+    if not len(knots):
+        return expit(slope * x + parameters["intercept"])
+    last, end = knots[-1], slope + float(_slopes_beyond(knots) @ bends)
+    inside = np.minimum(x, last)
+    z = sum((c * f for c, f in zip(bends, _arches(inside, knots), strict=True)), slope * inside)
     # one slope for all of it, which does not fall
-    return expit(z + parameters["intercept"] + max(end, 0.0) * np.maximum(points.x - last, 0.0))
+    return expit(z + parameters["intercept"] + max(end, 0.0) * np.maximum(x - last, 0.0))
 
 
 SPLINE = Method(
@@ -267,7 +277,7 @@ _TRAITS: dict[str, Any] = {"kinds": ANY, "least": 500, "outside": "clamped", "li
 
 def _fit_histogram(cells: Cells) -> Parameters:
     rows = cells.mass.sum() / cells.row
-    start = runs(cells.mass, int(np.clip(np.cbrt(2 * rows), 2, 50)))
+    start = equal_mass_runs(cells.mass, int(np.clip(np.cbrt(2 * rows), 2, 50)))
     neg, pos = add_runs(cells.neg, start), add_runs(cells.pos, start)
     values = (pos + cells.row) / (neg + pos + 2 * cells.row)
     return {"edges": cells.points.score[start].tolist(), "values": values.tolist()}
@@ -277,9 +287,7 @@ HISTOGRAM = Method(
     "histogram",
     "(positives + 1) / (rows + 2) in each of up to 50 bins of equal mass that split no ties",
     _fit_histogram,
-    lambda q, points: np.asarray(q["values"])[
-        np.maximum(np.searchsorted(q["edges"], points.score, side="right") - 1, 0)
-    ],
+    lambda q, points: stepwise(points.score, q["edges"][1:], q["values"], "right"),
     many=("edges", "values"),
     **_TRAITS,
 )
@@ -290,7 +298,7 @@ HISTOGRAM = Method(
 
 def blocks(cells: Cells) -> tuple[Ints, Floats]:
     """The first cell of each block of the isotonic fit, and the share of positives in the block."""
-    start = pool(cells.neg, cells.pos)
+    start = pav_blocks(cells.neg, cells.pos)
     return start, add_runs(cells.pos, start) / add_runs(cells.mass, start)
 
 
@@ -311,16 +319,16 @@ def _fit_strict(cells: Cells) -> Parameters:
     return {"x": centre.tolist(), "values": share.tolist(), "rows": rows}
 
 
-def _apply_strict(parameters: Mapping[str, Any], points: Points) -> Floats:
+def _apply_strict(parameters: Mapping[str, Any], points: Points) -> Any:
     fit, rows = np.interp(points.x, parameters["x"], parameters["values"]), parameters["rows"]
-    return np.asarray((rows * fit + expit(points.x)) / (rows + 1))
+    return (rows * fit + expit(points.x)) / (rows + 1)
 
 
 ISOTONIC = Method(
     "isotonic",
     "the likeliest map that never falls, straight between the scores seen (Zadrozny and Elkan 2002)",
     _fit_isotonic,
-    lambda q, points: np.asarray(np.interp(points.score, q["scores"], q["values"])),
+    lambda q, points: np.interp(points.score, q["scores"], q["values"]),
     many=("scores", "values"),
     **_TRAITS,
 )
@@ -340,10 +348,10 @@ ISOTONIC_STRICT = Method(
 
 
 def _fit_venn_abers(cells: Cells) -> Parameters:
-    few = cells.pooled()
-    low = 1 - _with_one_more(few.neg[::-1], few.pos[::-1], few.row)[::-1]
-    high = _with_one_more(few.pos, few.neg, few.row)
-    return {"scores": few.points.score.tolist(), "low": low.tolist(), "high": high.tolist()}
+    c = cells.pooled()
+    low = 1 - _with_one_more(c.neg[::-1], c.pos[::-1], c.row)[::-1]
+    high = _with_one_more(c.pos, c.neg, c.row)
+    return {"scores": c.points.score.tolist(), "low": low.tolist(), "high": high.tolist()}
 
 
 def _with_one_more(up: Floats, down: Floats, row: float) -> Floats:
@@ -365,16 +373,16 @@ def _with_one_more(up: Floats, down: Floats, row: float) -> Floats:
         stack.append(corner)
         undone.append(dropped)
     left: list[tuple[float, float]] = []
-    found = []
+    slopes = []
     for k in range(len(up)):
         corner = x[k] - row, y[k] - row
         while len(left) > 1 and not _turns(left[-2], left[-1], corner):
             left.pop()
         left.append(corner)
-        found.append(_bridge(left, stack))
+        slopes.append(_bridge(left, stack))
         stack.pop()
         stack.extend(reversed(undone.pop()))
-    return np.array(found)
+    return np.array(slopes)
 
 
 def _turns(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
@@ -398,16 +406,16 @@ def _bridge(left: list[tuple[float, float]], right: list[tuple[float, float]]) -
     return (right[j][1] - left[i][1]) / (right[j][0] - left[i][0])
 
 
-def both(parameters: Mapping[str, Any], score: Floats) -> tuple[Floats, Floats]:
+def venn_abers_pair(parameters: Mapping[str, Any], score: Any) -> tuple[Any, Any]:
     """The probabilities if the row were negative and if it were positive."""
-    at = np.asarray(parameters["scores"])
-    low, high = np.array([0.0, *parameters["low"]]), np.array([*parameters["high"], 1.0])
-    return low[np.searchsorted(at, score, "right")], high[np.searchsorted(at, score, "left")]
+    low, high = [0.0, *parameters["low"]], [*parameters["high"], 1.0]
+    at = parameters["scores"]
+    return stepwise(score, at, low, "right"), stepwise(score, at, high, "left")
 
 
-def _merged(parameters: Mapping[str, Any], points: Points) -> Floats:
-    p0, p1 = both(parameters, points.score)
-    return np.asarray(p1 / (1 - p0 + p1))
+def _merged(parameters: Mapping[str, Any], points: Points) -> Any:
+    p0, p1 = venn_abers_pair(parameters, points.score)
+    return p1 / (1 - p0 + p1)
 
 
 VENN_ABERS = Method(

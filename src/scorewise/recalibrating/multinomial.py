@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
+from scorewise.computing import inner
 from scorewise.inference.logistic import newton
-from scorewise.tallies.sorting import inner
 
 TOLERANCE = 1e-8
 _DENSE = 130  # numbers up to which the whole curvature is made
@@ -57,22 +57,22 @@ class Linear:
 
     def narrowed(self, size: type[np.floating]) -> Linear:
         """The same with log probabilities of that size."""
-        made = copy(self)
-        made.x = self.x.astype(size, copy=False)
-        return made
+        narrow = copy(self)
+        narrow.x = self.x.astype(size, copy=False)
+        return narrow
 
-    def ahead(self, theta: Floats) -> Floats:
+    def forward(self, theta: Floats) -> Floats:
         """What the vector adds to the log probabilities."""
         slope, slopes, mixing, intercepts = self.split(theta)
-        made = self.x * (slope + slopes) + intercepts
-        return made + self.x @ mixing.T if self.mixes else made
+        z = self.x * (slope + slopes) + intercepts
+        return z + self.x @ mixing.T if self.mixes else z
 
-    def back(self, g: Floats) -> Floats:
+    def backward(self, g: Floats) -> Floats:
         """The derivatives by the vector, given those by the logits."""
         gx = (g * self.x).sum(0)
         mixing = g.T @ self.x if self.mixes else np.zeros((self.k, self.k))
-        whole = np.concatenate(([gx.sum()], gx, mixing.ravel(), g.sum(0)))
-        return np.where(self.free, whole, 0.0)
+        slopes = np.concatenate(([gx.sum()], gx, mixing.ravel(), g.sum(0)))
+        return np.where(self.free, slopes, 0.0)
 
     def diagonal(self, h: Floats, p: Floats, w: Floats) -> Floats:
         """Second derivatives by each number alone, but for the prior; `h` is w p (1 - p)."""
@@ -80,8 +80,8 @@ class Linear:
         mean = (p * self.x).sum(1)
         slope = float((w * ((p * square).sum(1) - mean * mean)).sum())
         mixing = h.T @ square if self.mixes else np.zeros((self.k, self.k))
-        whole = np.concatenate(([slope], (h * square).sum(0), mixing.ravel(), h.sum(0)))
-        return np.where(self.free, whole, 1.0)
+        bends = np.concatenate(([slope], (h * square).sum(0), mixing.ravel(), h.sum(0)))
+        return np.where(self.free, bends, 1.0)
 
     def gathered(self, h: Floats) -> Floats:
         """Second derivatives by the vector, given those by all numbers of a K x (K + 1) matrix."""
@@ -89,10 +89,10 @@ class Linear:
         place = np.arange(k * (k + 1)).reshape(k, k + 1)
         diagonal = place[:, :k].diagonal()
         at = np.concatenate(([0], diagonal, place[:, :k].ravel(), place[:, k]))
-        made: Floats = h[np.ix_(at, at)]
-        made[0] = made[:, 0] = h[diagonal].sum(0)[at]
-        made[0, 0] = h[np.ix_(diagonal, diagonal)].sum()
-        return made
+        curvature: Floats = h[np.ix_(at, at)]
+        curvature[0] = curvature[:, 0] = h[diagonal].sum(0)[at]
+        curvature[0, 0] = h[np.ix_(diagonal, diagonal)].sum()
+        return curvature
 
 
 def likeliest(
@@ -108,16 +108,16 @@ def likeliest(
     def step(theta: Floats, p: Floats) -> tuple[Floats, Any]:
         g = w[:, None] * p
         g[rows, y] -= w
-        return _step(model, p, w, model.back(g) + model.precision * theta), None
+        return _step(model, p, w, model.backward(g) + model.precision * theta), None
 
     start = np.zeros(len(model.free)) if start is None else start
-    found = newton(lambda theta: _loss(model, theta, y, w), step, start, exact)
-    return found.coef, found.converged
+    fit = newton(lambda theta: _loss(model, theta, y, w), step, start, exact)
+    return fit.coef, fit.converged
 
 
 def _loss(model: Linear, theta: Floats, y: Ints, w: Floats) -> tuple[float, Floats]:
     """The loss, and the probabilities."""
-    z = model.x + model.ahead(theta)
+    z = model.x + model.forward(theta)
     z -= z.max(1, keepdims=True)
     truth = z[np.arange(len(w)), y]
     e = np.exp(z, out=z)
@@ -179,10 +179,10 @@ def _conjugate(model: Linear, p: Floats, w: Floats, gradient: Floats) -> Floats:
     for _ in range(4 * len(gradient)):
         if size <= max(enough, least * begin, 1e-300):
             break
-        dg = narrow.ahead(towards.astype(size_of, copy=False))
+        dg = narrow.forward(towards.astype(size_of, copy=False))
         dg *= wp
         dg -= p * dg.sum(1)[:, None]
-        curved = narrow.back(dg) + np.where(model.free, model.precision * towards, 0.0)
+        curved = narrow.backward(dg) + np.where(model.free, model.precision * towards, 0.0)
         bend = inner(towards, curved)
         if bend <= 0:
             break
@@ -215,11 +215,11 @@ def _divider(model: Linear, wp: Floats, p: Floats, w: Floats) -> Callable[[Float
     start = model.ends[1]
 
     def divided(left: Floats) -> Floats:
-        made = left / unit
+        step = left / unit
         mixing, intercepts = left[start:-k].reshape(k, k), left[-k:]
-        whole = np.column_stack((mixing, intercepts)) / root
-        whole = ((whole @ turn) / within) @ turn.T / root
-        made[start:-k], made[-k:] = whole[:, :k].ravel(), whole[:, k]
-        return np.where(model.free, made, 0.0)
+        matrix = np.column_stack((mixing, intercepts)) / root
+        matrix = ((matrix @ turn) / within) @ turn.T / root
+        step[start:-k], step[-k:] = matrix[:, :k].ravel(), matrix[:, k]
+        return np.where(model.free, step, 0.0)
 
     return divided

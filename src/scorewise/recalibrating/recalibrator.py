@@ -5,64 +5,56 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check, one_of
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.classes import (
-    ClassRows,
-    class_rows,
-    is_source,
-    is_wide,
-    only_column,
-    positive_column,
-    take_classes,
-)
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.classes import ClassRows, class_rows, positive_column
+from scorewise.columns.reader import warn
 from scorewise.columns.roles import Spec
-from scorewise.columns.rows import no_name, warn
+from scorewise.columns.sources import is_source, is_wide, only_column
 from scorewise.errors import BadInput, Option
-from scorewise.inference.clusters import enough_clusters
-from scorewise.recalibrating.applying import Applied, apply
+from scorewise.inference.folds import enough_clusters
+from scorewise.recalibrating.applying import Applied, apply, to_sql
 from scorewise.recalibrating.choosing import Choice, choose
 from scorewise.recalibrating.document import (
     Calibrated,
     CalibrateDocument,
     ClassDataRecord,
-    SettingsRecord,
     calibrate_document,
     read_map,
 )
 from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Table
-from scorewise.recalibrating.methods import METHODS, both
+from scorewise.recalibrating.methods import METHODS, venn_abers_pair
+from scorewise.show.data import DataRecord
 from scorewise.show.document import dumps
-from scorewise.show.shown import Shown
+from scorewise.show.result import Pictures, Result
 from scorewise.tallies import Tally
-from scorewise.tallies.merging import taken
+from scorewise.tallies.merging import tally_or_source
 from scorewise.writing import write
 
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
-
 CLIP = 1e-7  # about what 32-bit floats can tell from 1
-RAREST = 1e-12  # share of the weight that a class needs
-FARTHEST = 1e15  # times that weights may differ, beyond which a sum of floats knows only the larger
+MIN_SHARE = 1e-12  # of the weight that a class needs
+MAX_RATIO = 1e15  # of weights, beyond which a sum of floats knows only the larger
 _SETTINGS = ("method", "kind", "folds", "seed", "clip", "level")
 
 
-def _apart(t: Tally) -> float:
-    """How many times the largest mean weight of a cell is the smallest."""
-    sides = ((t.neg, t.neg2), (t.pos, t.pos2))
-    each = np.concatenate([w2[w > 0] / w[w > 0] for w, w2 in sides])
-    return float(each.max() / each.min())
-
-
-def _from_columns(
-    p: Any, y: Any, classes: Any, positive: Any, given: Mapping[str, Any]
+def _rows_of(
+    p: Any, y: Any, score: Any, classes: Any, positive: Any, options: Mapping[str, Any]
 ) -> Rows | ClassRows:
-    """The rows of scores and labels that were given as columns."""
+    """The rows of a source without `y`, else of scores and labels that were given as columns."""
+    if y is None and is_source(p):
+        if classes is None:
+            return binary_rows(p, score=score, positive=positive, **options)
+        if name := "score" if score is not None else "positive" if positive is not None else "":
+            raise BadInput(
+                Option(name), " is for one score a row and ", Option("classes"),
+                " for several; leave out one",
+            )  # fmt: skip
+        return class_rows(p, classes=classes, **options)
     if y is None:
         raise BadInput("labels are missing; call fit(p, y) with scores and labels")
     if is_wide(p):
@@ -72,31 +64,41 @@ def _from_columns(
             raise BadInput(
                 "positive is for one score a row; the classes of several are named as classes"
             )
-        return take_classes(y, p, classes=classes, **given)
+        return class_rows(None, label=y, score=p, classes=classes, **options)
     if is_wide(y):
         raise BadInput("labels are a table; call fit(p, y), with scores first and labels second")
     if classes is not None:
         raise BadInput("classes needs a score for each class: pass an n x K table")
-    column = positive_column(y, p, positive, given["kind"])
-    return take(only_column(y), {"score": column}, positive=positive, **given)
+    scores = {"score": positive_column(y, p, positive, options["kind"])}
+    return binary_rows(None, label=only_column(y), score=scores, positive=positive, **options)
 
 
-def _from_source(
-    source: Any, score: str | None, classes: Any, positive: Any, given: Mapping[str, Any]
-) -> Rows | ClassRows:
-    """The rows of files and frames."""
-    if classes is None:
-        return binary_rows(source, score=score, positive=positive, **given)
-    for name, value in (("score", score), ("positive", positive)):
-        if value is not None:
-            raise BadInput(
-                Option(name), " is for one score a row and ", Option("classes"),
-                " for several; leave out one",
-            )  # fmt: skip
-    return class_rows(source, classes, **given)
+def _why_not_fitted(data: Tally | Table) -> str:
+    """Why no map can be learned from rows; empty where one can."""
+    if isinstance(data, Table):
+        one = "all rows are of one class" if data.seen.sum() < 2 else ""
+        return one if len(data) else "there are no rows"
+    if data.why_not_ranked:
+        return data.why_not_ranked
+    share = min(data.negatives, data.positives) / (data.negatives + data.positives)
+    if share < MIN_SHARE:
+        return (
+            f"a class has {share:.2g} of the weight, below {MIN_SHARE:g}; leave out rows of much larger "
+            "weight, or weigh them less"
+        )
+    if data.weighted:
+        sides = ((data.neg, data.neg2), (data.pos, data.pos2))
+        means = np.concatenate([w2[w > 0] / w[w > 0] for w, w2 in sides])
+        ratio = float(means.max() / means.min())
+        if ratio > MAX_RATIO:
+            return (
+                f"some weights are {ratio:.2g} times others, more than {MAX_RATIO:g}; leave out rows of "
+                "next to no weight"
+            )
+    return ""
 
 
-class Recalibrator(Shown):
+class Recalibrator(Result):
     """A map from scores to probabilities, learned from rows whose labels are known.
 
     Scores are one number a row, or for several classes an n x K table, a frame or a mapping from class to
@@ -155,19 +157,12 @@ class Recalibrator(Shown):
         `cluster` names a column, or is one, that says which rows belong together, such as those of a
         patient: methods are then compared on whole clusters that they were not fitted to.
         """
-        self._check()
-        given: dict[str, Any] = {"weight": sample_weight, "count": count, "cluster": cluster}
-        given |= {"kind": self.kind, "missing": missing}
-        p = taken(p, y)
-        if y is None and is_source(p):
-            given |= {"label": label, "encoding": encoding}
-            rows = _from_source(p, score, classes, positive, given)
-            warn(rows.notes)
-            self.notes = rows.notes
-            self._fit_rows(rows, named=True)
-            self.hints = rows.hints
-            return self
-        if any(name is not None for name in (label, score, encoding)):
+        one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))
+        one_of("kind", self.kind, (None, *get_args(Kind)))
+        check(folds=self.folds, seed=self.seed, clip=self.clip, level=self.level)
+        p = tally_or_source(p, y)
+        from_source = y is None and is_source(p)
+        if not from_source and any(name is not None for name in (label, score, encoding)):
             raise BadInput("label, score and encoding belong to files and frames; leave them out")
         if isinstance(p, Tally):
             if any(given is not None for given in (y, sample_weight, count, positive)):
@@ -177,55 +172,63 @@ class Recalibrator(Shown):
                     "a tally knows no single rows, which ", Option("cluster"), " needs; pass scores and "
                     "labels",
                 )  # fmt: skip
-            return self._fit(p)
-        no_name("cluster", cluster)
-        return self._fit_rows(_from_columns(p, y, classes, positive, given))
-
-    def _fit_rows(self, rows: Rows | ClassRows, *, named: bool = False) -> Self:
-        """Learn the map from checked rows; `named` says that the labels have the name of a column."""
+            return self._learn(p, None)
+        options: dict[str, Any] = {"weight": sample_weight, "count": count, "cluster": cluster}
+        options |= {"kind": self.kind, "missing": missing}
+        if from_source:
+            options |= {"label": label, "encoding": encoding}
+        rows = _rows_of(p, y, score, classes, positive, options)
+        if from_source:
+            warn(rows.notes)
         if isinstance(rows, Rows):
             t = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
-            return self._fit(t if named else t.unlabelled(), rows)
-        self._suits(CLASS_METHODS, "several classes")
-        table = Table.of(rows, self.clip)
-        if table.seen.sum() < 2:
-            why = "there are no rows" if not len(table) else "all rows are of one class"
-            raise BadInput(f"no map can be learned: {why}")
-        self.rows_, self.classes_ = table, rows.classes
-        self.data_ = ClassDataRecord.of(rows, rows.columns)
-        self._start(table)
-        chosen, strength = self.method, 1.0
-        if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
-            chosen, strength = self._chose()[:2]
-        known: dict[str, Any] = {"classes": rows.classes, "kind": rows.kind, "clip": self.clip}
-        self.map_ = ClassMap.fit(chosen, table, strength, **known)
+            self._learn(t if from_source else t.unlabelled(), rows)
+        else:
+            self._learn(Table.of(rows, self.clip), rows)
+        if from_source:
+            self.notes, self.hints = rows.notes, rows.hints
         return self
 
-    def _fit(self, t: Tally, rows: Rows | None = None) -> Self:
-        if why := t.why_not_ranked:
+    def _learn(self, data: Tally | Table, rows: Rows | ClassRows | None) -> Self:
+        """Learn the map from the tally or the table of these rows."""
+        methods: Mapping[str, Any] = METHODS
+        of = "one score a row"
+        if isinstance(data, Table):
+            methods, of = CLASS_METHODS, "several classes"
+        if self.method not in ("auto", *methods):
+            names = ", ".join(("auto", *methods))
+            raise BadInput(f"{self.method} is not a method for {of}; choose one of {names}")
+        if why := _why_not_fitted(data):
             raise BadInput(f"no map can be learned: {why}")
-        share = min(t.negatives, t.positives) / (t.negatives + t.positives)
-        if share < RAREST:
-            raise BadInput(
-                f"no map can be learned: a class has {share:.2g} of the weight, below {RAREST:g}; "
-                f"leave out rows of much larger weight, or weigh them less"
-            )
-        if t.weighted and (apart := _apart(t)) > FARTHEST:
-            raise BadInput(
-                f"no map can be learned: some weights are {apart:.2g} times others, more than "
-                f"{FARTHEST:g}; leave out rows of next to no weight"
-            )
-        self._suits(METHODS, "one score a row")
-        if self.method != "auto" and t.kind not in METHODS[self.method].kinds:
-            fit = [m.name for m in METHODS.values() if t.kind in m.kinds]
-            raise BadInput(
-                f"{self.method} needs probabilities or logits; pass ", Option("kind", "logit"),
-                f" if these are logits, or choose one of {', '.join(fit)}",
-            )  # fmt: skip
-        self.tally_, self.classes_ = t, (t.origin.negative, t.origin.positive)
-        self._start(t, rows if rows is not None and rows.cluster is not None else None)
-        chosen = self._chose().chosen if self.method == "auto" else self.method
-        self.map_ = Map.fit(chosen, t, self.clip)
+        if isinstance(data, Tally) and self.method != "auto":
+            fit = [m.name for m in METHODS.values() if data.kind in m.kinds]
+            if self.method not in fit:
+                raise BadInput(
+                    f"{self.method} needs probabilities or logits; pass ", Option("kind", "logit"),
+                    f" if these are logits, or choose one of {', '.join(fit)}",
+                )  # fmt: skip
+        self._loaded: Calibrated | None = None
+        self._choice: Choice | None = None
+        self.notes = self.hints = ()
+        clustered = data if isinstance(data, Table) else rows
+        self.clusters_ = None if clustered is None else clustered.cluster
+        if self.clusters_ is not None:
+            enough_clusters(self.clusters_, self.folds)
+        self.data_, self._rows = data, None if self.clusters_ is None else rows
+        chosen, strength = self.method, 1.0
+        if isinstance(data, Tally):
+            self.record_: DataRecord | ClassDataRecord = DataRecord.of(data)
+            if chosen == "auto":
+                chosen = self._chose().chosen
+            self.classes_ = data.origin.negative, data.origin.positive
+            self.map_ = Map.fit(chosen, data, self.clip)
+        else:
+            assert isinstance(rows, ClassRows)
+            self.record_ = ClassDataRecord.of(rows)
+            if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
+                chosen, strength = self._chose()[:2]
+            self.classes_ = data.classes
+            self.map_ = ClassMap.fit(chosen, data, self.clip, strength)
         return self
 
     def apply_files(self, files: Any, out: str | Path, **options: Any) -> Applied:
@@ -234,17 +237,6 @@ class Recalibrator(Shown):
         All other columns and the order of the rows stay; files may be larger than memory.
         """
         return apply(self.document(), files, out=out, **options)
-
-    def _start(self, t: Tally | Table, rows: Rows | None = None) -> None:
-        self._loaded: Calibrated | None = None
-        self._choice: Choice | None = None
-        self.hints = ()
-        # the tally or table, and its rows where they come in clusters
-        self._rows, self._clustered = t, rows
-        source = t if isinstance(t, Table) else rows
-        self.clusters_ = None if source is None else source.cluster
-        if self.clusters_ is not None:
-            enough_clusters(self.clusters_, self.folds)
 
     @property
     def choice_(self) -> Choice:
@@ -255,8 +247,8 @@ class Recalibrator(Shown):
 
     def _chose(self) -> Choice:
         if self._choice is None:
-            kept = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
-            self._choice = choose(self._rows, self.method, **kept, rows=self._clustered)
+            settings = {name: getattr(self, name) for name in ("folds", "seed", "clip", "level")}
+            self._choice = choose(self.data_, self.method, **settings, rows=self._rows)
         return self._choice
 
     @property
@@ -290,9 +282,7 @@ class Recalibrator(Shown):
         CASE WHEN "p" < 0.5e0 THEN 0.0e0 ELSE (4.0e0 * ("p" - 0.5e0)) END
         ELSE 1.0e0 END END
         """
-        from scorewise.recalibrating.sql import sql_of
-
-        return sql_of(self.document(), column, quote)
+        return to_sql(self.document(), column, quote)
 
     def predict_proba(self, p: Any) -> Floats:
         """The probabilities of each class: of two, negative in the first column, positive in the second."""
@@ -307,7 +297,7 @@ class Recalibrator(Shown):
             raise BadInput(
                 f"{m.method} gives one probability; fit with ", Option("method", "venn_abers")
             )
-        return np.stack(both(m.parameters, scores), axis=1)
+        return np.stack(venn_abers_pair(m.parameters, scores), axis=1)
 
     def outside(self, p: Any) -> int:
         """How many scores lie beyond those that the map was fitted to."""
@@ -348,7 +338,6 @@ class Recalibrator(Shown):
     def pictures(self) -> Pictures:
         """The map, and reliability before and after; see `displays.RecalibrationDisplay`."""
         from scorewise.displays import RecalibrationDisplay
-        from scorewise.displays.overview import Pictures
 
         if self._fitted()._loaded is not None:
             raise BadInput("a stored map has no rows to draw; fit it again to plot it")
@@ -367,27 +356,6 @@ class Recalibrator(Shown):
         if not self.__sklearn_is_fitted__():
             raise BadInput("the map is not fitted yet; call fit(p, y) or Recalibrator.load first")
         return self
-
-    @property
-    def settings(self) -> SettingsRecord:
-        """The settings that the map depends on."""
-        return SettingsRecord(
-            method=self.method,
-            folds=int(self.folds),
-            seed=int(self.seed),
-            clip=float(self.clip),
-            level=float(self.level),
-        )
-
-    def _suits(self, methods: Mapping[str, Any], what: str) -> None:
-        if self.method not in ("auto", *methods):
-            names = ", ".join(("auto", *methods))
-            raise BadInput(f"{self.method} is not a method for {what}; choose one of {names}")
-
-    def _check(self) -> None:
-        one_of("method", self.method, ("auto", *dict.fromkeys((*METHODS, *CLASS_METHODS))))
-        one_of("kind", self.kind, (None, *get_args(Kind)))
-        check(folds=self.folds, seed=self.seed, clip=self.clip, level=self.level)
 
 
 def calibrate(
@@ -415,8 +383,3 @@ def calibrate(
         source, label=label, score=score, classes=classes, positive=positive, sample_weight=weight,
         count=count, cluster=cluster, missing=missing, encoding=encoding,
     )  # fmt: skip
-
-
-def map_file(made: Recalibrator, ending: str) -> bytes:
-    """The map as `Recalibrator.save` writes it."""
-    return dumps(made.document()).encode()

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from scorewise.arrays import Ints
+from scorewise.computing import cached
 from scorewise.curves.density import Density
 from scorewise.errors import BadInput
-from scorewise.show.estimates import finite, record_of
-from scorewise.show.fields import AnyRecord, Count, Number, Record, Weight, means
-from scorewise.show.words import Name, Sentence, count, counted, names, percent
-from scorewise.tallies.sorting import kept
+from scorewise.show.records import (
+    AnyRecord,
+    Count,
+    Number,
+    Record,
+    Weight,
+    field,
+    finite,
+    record_of,
+)
+from scorewise.show.words import Name, Sentence, count, listed_names, percent, plural
 
 if TYPE_CHECKING:
     from scorewise.tallies import Tally
@@ -31,27 +39,27 @@ class RowsRecord(Record):
 
     def dropped_facts(self) -> list[tuple[str, str]]:
         """What a page says of the rows left out, if there are any."""
-        left = f"{counted(self.dropped, 'row')} with missing values"
-        return [("Dropped", left)] if self.dropped else []
+        text = f"{plural(self.dropped, 'row')} with missing values"
+        return [("Dropped", text)] if self.dropped else []
 
 
 class WeightedRows(RowsRecord):
     """Rows that may have weights."""
 
-    weight: str | None = means("Column of the weights; null when all rows weigh the same.")
+    weight: str | None = field("Column of the weights; null when all rows weigh the same.")
 
 
 class DataRecord(WeightedRows):
     """The data that the scores were judged on; what only two classes have is null of several."""
 
-    label: str | None = means("Column of the labels; null when it has no name.")
-    positive: Label = means("The positive class; null when none is known.")
-    negative: Label = means("The negative class; null when none is known.")
-    rule: str = means("How it was decided which class is which.")
+    label: str | None = field("Column of the labels; null when it has no name.")
+    positive: Label = field("The positive class; null when none is known.")
+    negative: Label = field("The negative class; null when none is known.")
+    rule: str = field("How it was decided which class is which.")
     positives: Count | None
-    negatives: Count | None = means("Rows of the negative class.")
-    weight_positives: Weight | None = means("Total weight of the positive class.")
-    weight_negatives: Weight | None = means("Total weight of the negative class.")
+    negatives: Count | None = field("Rows of the negative class.")
+    weight_positives: Weight | None = field("Total weight of the positive class.")
+    weight_negatives: Weight | None = field("Total weight of the negative class.")
 
     @classmethod
     def of(cls, t: Tally) -> DataRecord:
@@ -61,7 +69,9 @@ class DataRecord(WeightedRows):
 
     def facts(self) -> list[tuple[str, Sentence]]:
         """What a page says of them, as pairs of a key and a sentence."""
-        facts: list[tuple[str, Sentence]] = [("Data", names(self.sources))] if self.sources else []
+        facts: list[tuple[str, Sentence]] = (
+            [("Data", listed_names(self.sources))] if self.sources else []
+        )
         if self.positives is None:
             facts.append(("Rows", f"{count(self.rows)} of several classes"))
         else:
@@ -88,9 +98,9 @@ class DataRecord(WeightedRows):
 class SpreadRecord(Record):
     """How many values the scores, or the confidence, take, and between which ends."""
 
-    distinct: Count = means("Distinct values, or cells when coarsened.")
-    lowest: Number = means("Lowest value; null when there are none.")
-    highest: Number = means("Highest value; null when there are none.")
+    distinct: Count = field("Distinct values, or cells when coarsened.")
+    lowest: Number = field("Lowest value; null when there are none.")
+    highest: Number = field("Highest value; null when there are none.")
 
 
 def spread(t: Tally) -> dict[str, Any]:
@@ -102,8 +112,8 @@ def spread(t: Tally) -> dict[str, Any]:
 class SeenRecord(Record):
     """The scores that something was learned from."""
 
-    low: float = means("Lowest score seen.")
-    high: float = means("Highest score seen.")
+    low: float = field("Lowest score seen.")
+    high: float = field("Highest score seen.")
 
 
 DENSITY_POINTS = 200
@@ -112,9 +122,9 @@ DENSITY_POINTS = 200
 class DensityRecord(Record):
     """How the scores of each class are spread; each density has the area 1."""
 
-    x: list[float] = means("Scores; of logits, their probabilities.")
-    negative: list[float] = means("Density of the negatives there.")
-    positive: list[float] = means("Density of the positives there.")
+    x: list[float] = field("Scores; of logits, their probabilities.")
+    negative: list[float] = field("Density of the negatives there.")
+    positive: list[float] = field("Density of the positives there.")
 
     @classmethod
     def of(cls, t: Tally) -> DensityRecord | None:
@@ -127,7 +137,7 @@ class DensityRecord(Record):
             negative, positive = (short(np.maximum(d(x), 0.0), 4) for d in both)
             return cls(x=short(x), negative=negative, positive=positive)
 
-        return kept(t, "density record", lambda: where_defined(made))
+        return cached(t, "density record", lambda: where_defined(made))
 
 
 def short(values: Any, digits: int = 6) -> list[float]:
@@ -150,8 +160,8 @@ def where_defined(made: Callable[[], AnyRecord]) -> AnyRecord | None:
 class ClusterRecord(Record):
     """Rows that belong together, such as those of a patient."""
 
-    number: Count = means("Clusters.")
-    largest: Count = means("Rows of the largest of them.")
+    number: Count = field("Clusters.")
+    largest: Count = field("Rows of the largest of them.")
 
     @classmethod
     def of(cls, cluster: Ints | None) -> ClusterRecord | None:
@@ -162,11 +172,11 @@ class ClusterRecord(Record):
         return cls(number=len(sizes), largest=int(sizes.max()))
 
     def __str__(self) -> str:
-        return f"{counted(self.number, 'cluster')}, the largest of {counted(self.largest, 'row')}"
+        return f"{plural(self.number, 'cluster')}, the largest of {plural(self.largest, 'row')}"
 
     def facts(self, noun: str) -> list[tuple[str, str]]:
         """What a page says of them, whose rows are called so."""
-        largest = f"the largest of {counted(self.largest, noun)}"
+        largest = f"the largest of {plural(self.largest, noun)}"
         return [("Clusters", f"{count(self.number)}, {largest}")]
 
 
@@ -182,7 +192,7 @@ class Cells(Record):
 class NamedGroup(Record):
     """A group, by its words."""
 
-    name: str = means("The words of the group, with slashes between.")
+    name: str = field("The words of the group, with slashes between.")
 
 
 class GroupOfRows(NamedGroup):

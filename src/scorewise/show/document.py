@@ -1,13 +1,13 @@
 """Documents: typed records from which JSON, JSON Schema and validated reading are derived.
 
-The document of a command is a record (`show/fields.py`) that also says what its page shows.
+The document of a command is a record (`show/records.py`) that also says what its page shows.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from typing import Annotated, Any, Literal
@@ -17,11 +17,10 @@ from msgspec import Meta
 
 from scorewise import __version__
 from scorewise.errors import BadInput
-from scorewise.show.estimates import Estimated
-from scorewise.show.fields import AnyRecord, Json, Record, means
 from scorewise.show.page import Page, Section, hints, verdict
+from scorewise.show.records import AnyRecord, Estimated, Json, Record, field, members
 from scorewise.show.verdict import Claims, Hints
-from scorewise.show.words import named
+from scorewise.show.words import listed
 from scorewise.writing import seal
 
 # where the document of each command is; imported when asked for
@@ -30,7 +29,7 @@ DOCUMENTS = {
     "answers": "scorewise.answering.document:AnswersDocument",
     "calibrate": "scorewise.recalibrating.document:CalibrateDocument",
     "calibrate-classes": "scorewise.recalibrating.document:CalibrateClassesDocument",
-    "compare": "scorewise.evaluation.compare_document:CompareDocument",
+    "compare": "scorewise.comparing.document:CompareDocument",
     "drift": "scorewise.drifting.document:DriftDocument",
     "evaluate": "scorewise.evaluation.document:EvaluationDocument",
     "gate": "scorewise.gating.document:GateDocument",
@@ -39,8 +38,8 @@ DOCUMENTS = {
     "judge": "scorewise.judging.document:JudgeDocument",
     "plan": "scorewise.planning.document:PlanDocument",
     "show": "scorewise.tallying.verbs:TallyDocument",
-    "raters": "scorewise.inspection.document:RatersDocument",
-    "report": "scorewise.reporting.document:ReportDocument",
+    "raters": "scorewise.inspection.raters_document:RatersDocument",
+    "report": "scorewise.reporting.reports:ReportDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
     "threshold": "scorewise.thresholds.document:ThresholdDocument",
 }
@@ -49,8 +48,8 @@ DOCUMENTS = {
 class Document(Record):
     """What a command found. Numbers that are not finite are null."""
 
-    schema: Literal[1] = means("Version of this format.", default=1)
-    scorewise: str = means("Version of scorewise that wrote the document.", default=__version__)
+    schema: Literal[1] = field("Version of this format.", default=1)
+    scorewise: str = field("Version of scorewise that wrote the document.", default=__version__)
     command: str = ""
 
     def __init_subclass__(cls, command: str = "") -> None:
@@ -62,9 +61,9 @@ class Document(Record):
 
     def page(self) -> Page:
         """What people see of it: the verdict, the sections that are its own, and remarks."""
-        said = verdict(getattr(self, "verdict", ()))
+        claims = verdict(getattr(self, "verdict", ()))
         remarks = hints(getattr(self, "hints", ()))
-        sections = [*self.opening(), *said, *self.sections(), *remarks]
+        sections = [*self.opening(), *claims, *self.sections(), *remarks]
         return Page(self.command, sections, self.footnotes())
 
     def opening(self) -> Sequence[Section]:
@@ -122,21 +121,21 @@ def from_dict(kind: type[AnyRecord], values: Any) -> AnyRecord:
     scorewise.errors.BadInput: Object missing required field `low`
     """
     try:
-        made = msgspec.convert(values, kind)
+        record = msgspec.convert(values, kind)
     except msgspec.ValidationError as e:
         raise BadInput(str(e)) from None
-    if wrong := next(_misfits(values, to_dict(made), ""), ""):
+    if wrong := next(_misfits(values, to_dict(record), ""), ""):
         raise BadInput(wrong)
-    return made
+    return record
 
 
-CONSTANT = {"schema", "scorewise", "command", "version", "sha256"}  # need not be there to be read
+OPTIONAL = {"schema", "scorewise", "command", "version", "sha256"}  # may be absent in what is read
 
 
 def _misfits(values: Any, known: Any, place: str) -> Iterator[str]:
     """What is there and should not be, or should be there and is not."""
     if isinstance(values, dict) and isinstance(known, dict):
-        yield from (f"missing field `{place}{x}`" for x in known.keys() - values.keys() - CONSTANT)
+        yield from (f"missing field `{place}{x}`" for x in known.keys() - values.keys() - OPTIONAL)
         for key, item in values.items():
             if key in known:
                 yield from _misfits(item, known[key], f"{place}{key}.")
@@ -151,18 +150,23 @@ def _misfits(values: Any, known: Any, place: str) -> Iterator[str]:
 def document_type(command: str) -> type[Document]:
     """The type of the document that a command writes."""
     module, _, name = DOCUMENTS[command].partition(":")
-    found: type[Document] = getattr(import_module(module), name)
-    return found
+    kind: type[Document] = getattr(import_module(module), name)
+    return kind
 
 
 def page_of(doc: Any) -> Page:
     """The page of a document, be it typed or read from JSON."""
     if isinstance(doc, Page):
         return doc
-    made: Document = (
+    document: Document = (
         doc if isinstance(doc, Document) else from_dict(document_type(doc["command"]), doc)
     )
-    return replace(made.page(), document=made)
+    return replace(document.page(), document=document)
+
+
+def evaluation_in(doc: Any) -> Any:
+    """The evaluation within the document of a report, or the document itself."""
+    return getattr(doc, "evaluation", doc)
 
 
 # of an estimate, the value is null exactly when there is a reason
@@ -175,9 +179,9 @@ _DEFINED = {
 
 def schema(command: str = "evaluate") -> Json:
     """The JSON Schema (draft 2020-12) of what a command writes."""
-    made = msgspec.json.schema(document_type(command))
+    schema_of = msgspec.json.schema(document_type(command))
     estimate = {field.name for field in fields(Estimated)}
-    for part in made["$defs"].values():
+    for part in schema_of["$defs"].values():
         if part.get("type") == "object":
             part["additionalProperties"] = False
             part["required"] = list(part["properties"])  # also what is always the same
@@ -186,7 +190,7 @@ def schema(command: str = "evaluate") -> Json:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:scorewise:document:1:{command}",
         "title": f"scorewise {command}",
-        **made,
+        **schema_of,
     }
 
 
@@ -194,7 +198,7 @@ def cautions(doc: Any) -> list[str]:
     """Of which estimates within a document the interval is unreliable, and why, in words.
 
     >>> from scorewise.estimate import Estimate
-    >>> from scorewise.show.estimates import record_of
+    >>> from scorewise.show.records import record_of
     >>> e = Estimate(0.5, 0.2, 0.8, caution="3 rows of class 'c'")
     >>> cautions({"macro_f1": record_of(Estimated, e)})
     ["the interval marked † is unreliable: 3 rows of class 'c' (macro f1)"]
@@ -204,27 +208,20 @@ def cautions(doc: Any) -> list[str]:
         by_reason.setdefault(reason, {})[title] = None
     many = sum(map(len, by_reason.values())) > 1
     which = "intervals marked † are" if many else "the interval marked † is"
-    return [f"{which} unreliable: {why} ({named(list(of), 6)})" for why, of in by_reason.items()]
+    return [f"{which} unreliable: {why} ({listed(list(of), 6)})" for why, of in by_reason.items()]
 
 
 def with_cautions(doc: AnyRecord) -> AnyRecord:
     """The same document; its hints also say of which estimates the interval is unreliable, and why."""
-    said = cautions(doc)
-    return replace(doc, hints=[*doc.hints, *said]) if said else doc  # type: ignore[attr-defined,type-var]
+    found = cautions(doc)
+    return replace(doc, hints=[*doc.hints, *found]) if found else doc  # type: ignore[attr-defined,type-var]
 
 
 def _cautions(part: Any, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(part, list | tuple):
-        for item in part:
-            yield from _cautions(item, name)
-        return
     if getattr(part, "caution", ""):
         yield part.caution, str(getattr(part, "title", name.replace("_", " ")))
-    inside = list(part.items()) if isinstance(part, dict) else []
-    if is_dataclass(part):
-        inside = [(f.name, getattr(part, f.name)) for f in fields(part)]
-    for key, item in inside:
-        yield from _cautions(item, key)
+    for key, item in members(part):
+        yield from _cautions(item, key or name)
 
 
 def dumps(doc: Any) -> str:
@@ -244,6 +241,87 @@ def dumps(doc: Any) -> str:
     return "".join(f"{_printable(line)}\n" for line in text.split("\n"))
 
 
+def saved(result: Any, ending: str) -> bytes:
+    """What a map or a rule is written as, by its `save` and by the command."""
+    return dumps(result.document()).encode()
+
+
 def _printable(line: str) -> str:
     """The line with escapes of JSON for all that does not print: controls, bidirectional marks."""
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+
+
+# Very long names, cut so that a page which says them a hundred times stays small.
+
+LONG_NAME = 400  # characters, which no sentence has that names nothing long
+KEPT_START, KEPT_END = 32, 8  # characters of a long name that are left
+MAX_IN_FULL = 12_000  # characters of all long names together, as far as they are told whole
+MIN_SENTENCE = 20  # characters beside a long name that make a sentence of it
+
+
+def cut_names(doc: Any) -> tuple[Any, dict[str, str]]:
+    """The document with each very long name cut, wherever it is said, and the names by their cut form.
+
+    >>> short, names = cut_names({"model": "x" * 500, "text": f"'{'x' * 500}' ranks better than 'y'."})
+    >>> len(short["model"]), names[short["model"]] == "x" * 500, short["text"][-25:]
+    (41, True, "x' ranks better than 'y'.")
+    """
+    names: dict[str, str] = {}
+    for text in sorted({*_long_texts(doc)}, key=lambda x: (len(x), x)):
+        left, times = text, 0
+        for name in sorted(names.values(), key=len, reverse=True):
+            times += left.count(name)
+            left = left.replace(name, "")
+        if not times or (times == 1 and len(left) < MIN_SENTENCE):
+            names[_shortened(text, names)] = text
+    if not names:
+        return doc, {}
+    by_length = sorted(names.items(), key=lambda pair: len(pair[1]), reverse=True)
+
+    def change(text: str) -> str:
+        for short, name in by_length:
+            text = text.replace(name, short)
+        return text
+
+    return _map_texts(doc, change), names
+
+
+def full_names(names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each cut name beside the whole one, or as much of it as there is room for."""
+    room = max(LONG_NAME, MAX_IN_FULL // max(len(names), 1))
+    for short, name in names.items():
+        more = len(name) - room
+        yield short, name if more <= 0 else f"{name[:room]}… and {more:,} more characters"
+
+
+def _shortened(name: str, taken: Mapping[str, str]) -> str:
+    short, k = f"{name[:KEPT_START]}…{name[-KEPT_END:]}", 1
+    while short in taken:
+        k += 1
+        short = f"{name[:KEPT_START]}…{name[-KEPT_END:]} ({k})"
+    return short
+
+
+def _long_texts(item: Any) -> Iterator[str]:
+    """The long texts in a document."""
+    if isinstance(item, str) and len(item) > LONG_NAME:
+        yield item
+    for name, part in members(item):
+        yield from _long_texts(name)
+        yield from _long_texts(part)
+
+
+def _map_texts(item: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(item, str):
+        return change(item) if len(item) > LONG_NAME else item
+    if is_dataclass(item) and not isinstance(item, type):
+        changed = {
+            f.name: _map_texts(getattr(item, f.name), change) for f in fields(item) if f.init
+        }
+        return replace(item, **changed)
+    if isinstance(item, Mapping):
+        return {_map_texts(key, change): _map_texts(part, change) for key, part in item.items()}
+    if isinstance(item, list | tuple):
+        items = [_map_texts(part, change) for part in item]
+        return items if isinstance(item, list) else tuple(items)
+    return item

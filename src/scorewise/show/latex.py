@@ -13,9 +13,9 @@ from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
 from scorewise.show.page import Column, Heading, Matrix, Section, Table
-from scorewise.show.words import Compared, Sentence, count, limits, sentence, value, written
+from scorewise.show.words import Sentence, count, formatted, sentence, spans
 
-WIDE = 36  # characters of a cell from which on the texts of its column are set in lines
+LONG_TEXT = 36  # characters of a cell from which on the texts of its column are set in lines
 SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -50,22 +50,18 @@ def latex(doc: Any) -> str:
 
 def _section(section: Section) -> list[str]:
     """Its title, verdict and facts as paragraphs, and its tables."""
-    title, parts = section.title, []
+    title, table = section.title, section.table
     # the command to run next is no part of a paper
     claims = [c for c in section.verdict if not (isinstance(c, str) and c.startswith("Next: "))]
-    if claims:
-        parts.append("\n".join(map(_sentence, claims)))
-    if section.facts:
-        facts = [f"{escape(key)}: " * bool(key) + _sentence(fact) for key, fact in section.facts]
-        parts += facts
-    parts += [_matrix(m) for m in section.matrices]
-    if section.table:
-        parts.append(_table(section.table, title))
-    lines = "\n".join(map(_sentence, section.lines))
-    if lines or (title and not section.table):
-        head = rf"\paragraph{{{escape(title)}}}" if title and not section.table else ""
-        parts.append("\n".join(filter(None, (head, lines))))
-    return parts
+    head = [rf"\paragraph{{{escape(title)}}}"] if title and not table else []
+    parts = [
+        "\n".join(map(_sentence, claims)),
+        *(f"{escape(key)}: " * bool(key) + _sentence(fact) for key, fact in section.facts),
+        *map(_matrix, section.matrices),
+        _table(table, title) if table else "",
+        "\n".join([*head, *map(_sentence, section.lines)]),
+    ]
+    return [part for part in parts if part]
 
 
 def _sentence(text: Sentence) -> str:
@@ -74,19 +70,20 @@ def _sentence(text: Sentence) -> str:
 
 def _table(table: Table, title: str) -> str:
     """A float with the title and the notes as its caption."""
-    shown = table.apart
-    columns = [table.columns[i] for i in shown]
+    shown = table.printed()
     body: list[str] = []
-    for row in table.rows:
+    for row in shown.rows:
         if isinstance(row, Heading):
             body += [r"\addlinespace"] if body else []
-            body.append(rf"\multicolumn{{{len(shown)}}}{{l}}{{\emph{{{escape(row.title)}}}}}\\")
+            across = rf"\multicolumn{{{len(shown.columns)}}}{{l}}"
+            body.append(rf"{across}{{\emph{{{escape(row.title)}}}}}\\")
         else:
-            cells = [_cell(row[i], table.columns[i]) if i < len(row) else "" for i in shown]
-            body.append(" & ".join(cell.strip() for cell in cells) + r"\\")
+            cells = (_cell(x, c).strip() for x, c in zip(row, shown.columns, strict=True))
+            body.append(" & ".join(cells) + r"\\")
     caption = ". ".join(filter(None, [escape(title), " ".join(map(escape, table.remarks("Bold")))]))
-    head = " & ".join(escape(c.title) for c in columns) + r"\\"
-    return _float(caption, "".join(_side(table, i) for i in shown), head, body)
+    head = " & ".join(escape(c.title) for c in shown.columns) + r"\\"
+    sides = "".join(_side(shown, i) for i in range(len(shown.columns)))
+    return _float(caption, sides, head, body)
 
 
 def _float(caption: str, sides: str, head: str, body: Sequence[str]) -> str:
@@ -113,25 +110,23 @@ def _side(table: Table, at: int) -> str:
     column = table.columns[at]
     if not column.left:
         return "r"
-    texts = [row[at] for _, rows in table.groups() for row in rows if at < len(row)]
-    longest = max((len(written(x, column.format)) for x in texts), default=0)
-    return r"p{0.4\linewidth}" if longest > WIDE else "l"
+    texts = (formatted(row[at], column.format) for _, rows in table.groups() for row in rows)
+    longest = max(map(len, texts), default=0)
+    return r"p{0.4\linewidth}" if longest > LONG_TEXT else "l"
 
 
 def _cell(cell: Any, column: Column) -> str:
     """A cell; a winner is bold, and a reason in italics."""
-    if column.format == "compared" and isinstance(cell, Compared):
-        e = cell.estimate
-        shown = rf"\textbf{{{_number(value(e))}}}" if cell.best else _number(value(e))
-        return f"{shown} {_limits(e)}".rstrip()
-    if column.format == "interval or reason" and not isinstance(cell, str | None):
-        return _limits(cell)
-    text = written(cell, column.format)
-    return escape(text) if column.format in ("text", "name", "title") else _number(text)
-
-
-def _limits(e: Any) -> str:
-    return rf"\emph{{{escape(e.why)}}}" if e.why else _number(limits(e))
+    plain_text = column.format in ("text", "name", "title")
+    written = []
+    for text, style in spans(cell, column.format):
+        if style == "reason":
+            written.append(rf"\emph{{{escape(text)}}}")
+        elif style == "best":
+            written.append(rf"\textbf{{{_number(text)}}}")
+        else:
+            written.append(escape(text) if plain_text else _number(text))
+    return " ".join(written)
 
 
 def _number(text: str) -> str:
@@ -165,7 +160,5 @@ def escape(text: object) -> str:
     """
     # pairs of hyphens and of quotes would be joined
     return re.sub(
-        r"([-'])(?=\1)|.",
-        lambda m: f"{m[1]}{{}}" if m[1] else SPECIAL.get(m[0], m[0]),
-        plain(text),
+        r"([-'])(?=\1)|.", lambda m: f"{m[1]}{{}}" if m[1] else SPECIAL.get(m[0], m[0]), plain(text)
     )

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
-from scorewise.show.page import Column, Matrix, Page, Section, Table
-from scorewise.show.words import Compared, Sentence, count, limits, sentence, value, written
+from scorewise.show.page import Column, Matrix, Section, Table
+from scorewise.show.words import Sentence, count, sentence, spans
 
 
 def markdown(doc: Any) -> str:
     """The page of a document for a pull request: facts, tables, sentences, and footnotes."""
-    parts = page_parts(page_of(doc))
-    # whatever made them, no line leaves with a control in it
-    return "\n".join(map(plain, "\n\n".join(parts).split("\n"))) + "\n"
-
-
-def page_parts(page: Page) -> list[str]:
-    """The paragraphs of a page."""
-    parts = [f"### scorewise {page.command}"]
+    page = page_of(doc)
+    parts, notes = [f"### scorewise {page.command}"], [*page.footnotes]
     for section in page.sections:
-        parts += [f"**{escape(section.title)}**"] if section.title else []
-        parts += (
-            ["\n".join(f"- {_sentence(claim)}" for claim in section.verdict)]
-            if section.verdict
-            else []
-        )
-        facts = [*_facts(section), *map(_matrix, section.matrices)]
-        lines = [f"- {_sentence(line)}" for line in section.lines]
-        parts += ["\n".join(facts)] if facts else []
-        parts += _tables(section.table) if section.table else []
-        parts += ["\n".join(lines)] if lines else []
-    tables = [section.table for section in page.sections if section.table]
-    notes = [*page.footnotes, *(note for table in tables for note in table.remarks("Bold"))]
-    return [*parts, f"<sub>{escape(' '.join([*notes, f'scorewise {__version__}']))}</sub>"]
+        table = section.table
+        parts += [
+            f"**{escape(section.title)}**" if section.title else "",
+            _list(section.verdict),
+            "\n".join([*_facts(section), *map(_matrix, section.matrices)]),
+            *(_tables(table.printed()) if table else []),
+            _list(section.lines),
+        ]
+        notes += table.remarks("Bold") if table else []
+    parts.append(f"<sub>{escape(' '.join([*notes, f'scorewise {__version__}']))}</sub>")
+    # whatever made them, no line leaves with a control in it
+    return "\n".join(map(plain, "\n\n".join(filter(None, parts)).split("\n"))) + "\n"
+
+
+def _list(lines: Sequence[Sentence]) -> str:
+    return "\n".join(f"- {_sentence(line)}" for line in lines)
 
 
 def _sentence(text: Sentence) -> str:
@@ -61,32 +58,19 @@ def _matrix(m: Matrix) -> str:
 
 def _tables(table: Table) -> list[str]:
     """A table for each group, under its title."""
-    at = table.apart
-    columns = [table.columns[i] for i in at]
-    head = [_sentence(c.title) for c in columns]
-    sides = ["---" if c.left else "--:" for c in columns]
+    head = [_sentence(c.title) for c in table.columns]
+    sides = ["---" if c.left else "--:" for c in table.columns]
     parts: list[str] = []
     for title, rows in table.groups():
         parts += [f"**{escape(title)}**"] if title else []
-        body = [
-            [_cell(row[i], table.columns[i]) if i < len(row) else "" for i in at] for row in rows
-        ]
+        body = [[_cell(x, c) for x, c in zip(row, table.columns, strict=True)] for row in rows]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in (head, sides, *body)))
     return parts
 
 
 def _cell(cell: Any, column: Column) -> str:
     """A cell; a winner is bold, and a reason in italics."""
-    if column.format == "interval or reason":
-        return _limits(cell)
-    if column.format == "compared" and isinstance(cell, Compared):
-        shown = f"**{value(cell.estimate)}**" if cell.best else value(cell.estimate)
-        return f"{shown} {_limits(cell.estimate)}".rstrip()
-    return escape(written(cell, column.format))
-
-
-def _limits(e: Any) -> str:
-    return f"*{escape(e.why)}*" if e.why else limits(e)
+    return " ".join(STYLES[style](text) for text, style in spans(cell, column.format))
 
 
 # Words that are not ours, made harmless.
@@ -114,3 +98,12 @@ def code(text: object) -> str:
     ticks = "`" * (max(map(len, re.findall("`+", word)), default=0) + 1)
     pad = " " if {word[0], word[-1]} & {"`", " "} else ""
     return f"{ticks}{pad}{word}{pad}{ticks}"
+
+
+STYLES: dict[str, Callable[[str], str]] = {
+    "": escape,
+    "best": lambda text: f"**{text}**",
+    "value": str,
+    "interval": str,
+    "reason": lambda text: f"*{escape(text)}*",
+}

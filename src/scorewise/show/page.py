@@ -7,10 +7,18 @@ Widths, cutting, escaping and alignment belong to the renderers (terminal, Markd
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from scorewise.show.words import LEFT, Compared, Format, Sentence, Told, by_reason, written
+from scorewise.show.words import (
+    LEFT_ALIGNED,
+    ClaimText,
+    Compared,
+    Format,
+    Sentence,
+    by_reason,
+    formatted,
+)
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,11 @@ class Column:
     @property
     def left(self) -> bool:
         """Whether its cells are set left."""
-        return self.format in LEFT
+        return self.format in LEFT_ALIGNED
 
     @property
-    def gathered(self) -> bool:
-        """Whether a page that is kept leaves it to the notes: an optional one of texts, long and few."""
+    def in_notes(self) -> bool:
+        """Whether files have it in notes below the table: an optional column of texts, long and few."""
         return self.optional and self.format == "text"
 
 
@@ -58,17 +66,21 @@ class Table:
     notes: Sequence[str] = ()
     rates: Sequence[str] = ()
 
-    @property
-    def apart(self) -> list[int]:
-        """The places of the columns that are shown, which are all but the gathered ones."""
-        return [i for i, c in enumerate(self.columns) if not c.gathered]
+    def printed(self) -> Table:
+        """The table as files have it: without the columns that go into notes, and a cell for each other."""
+        at = [i for i, c in enumerate(self.columns) if not c.in_notes]
+        rows = [
+            row if isinstance(row, Heading) else [row[i] if i < len(row) else "" for i in at]
+            for row in self.rows
+        ]
+        return replace(self, columns=[self.columns[i] for i in at], rows=rows)
 
     def texts(self) -> list[list[str]]:
         """The rows as they are written."""
         return [
             [row.title]
             if isinstance(row, Heading)
-            else [written(cell, c.format) for cell, c in zip(row, self.columns, strict=False)]
+            else [formatted(cell, c.format) for cell, c in zip(row, self.columns, strict=False)]
             for row in self.rows
         ]
 
@@ -84,16 +96,16 @@ class Table:
         )
 
     def remarks(self, mark: str) -> list[str]:
-        """What a reader must know of it, and what gathered columns hold; `mark` is that of a winner."""
+        """Notes below the table, of its columns and of those left to notes; `mark` is that of a winner."""
         notes = [f"{mark}: {self.starred}"] if self.starred else []
         notes += [c.meaning for c in self.columns if c.meaning]
         for i, c in enumerate(self.columns):
             titles: dict[str, list[str]] = {}
             for row in (row for _, rows in self.groups() for row in rows if i < len(row)):
-                if c.gathered and row[i]:
+                if c.in_notes and row[i]:
                     titles.setdefault(row[i], []).append(row[0])
-            told = [f"{x} ({', '.join(of)})" for x, of in titles.items()]
-            notes += [f"{c.title}: {'; '.join(told)}."] if told else []
+            texts = [f"{x} ({', '.join(of)})" for x, of in titles.items()]
+            notes += [f"{c.title}: {'; '.join(texts)}."] if texts else []
         return [*notes, *self.notes]
 
     def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:
@@ -120,7 +132,8 @@ class Matrix:
 class Figure:
     """A drawing: its kind and title, what it shows in a sentence or two, and its data as a table.
 
-    `svg` draws it when asked, as a whole `<svg>` element. Forms of text pass figures over.
+    `svg` draws it when asked, as a whole `<svg>` element, or as several of which one is shown; `apart` has
+    each of these by the name that it is saved as. Forms of text pass figures over.
     """
 
     kind: str
@@ -128,6 +141,7 @@ class Figure:
     description: str
     svg: Callable[[], str]
     table: Table | None = None
+    apart: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -166,9 +180,20 @@ class Page:
     document: Any = None
 
 
+Heads: TypeAlias = Mapping[str, Format] | Sequence[Column | str | tuple[str, Format]]
+
+
+def columns(heads: Heads) -> list[Column]:
+    """Columns by title and format (numbers, unless said)."""
+    pairs = heads.items() if isinstance(heads, Mapping) else heads
+    return [
+        c if isinstance(c, Column) else Column(*([c] if isinstance(c, str) else c)) for c in pairs
+    ]
+
+
 def section(
     title: str,
-    heads: Mapping[str, Format] | Sequence[Column | str | tuple[str, Format]],
+    heads: Heads,
     rows: Sequence[Sequence[Any] | Heading],
     lines: Sequence[Sentence] = (),
     notes: Sequence[str] = (),
@@ -178,17 +203,13 @@ def section(
     >>> section("Judges", [("Judge", "text"), "Kappa"], [("gpt", 0.25)])[0].table.texts()
     [['gpt', '0.250']]
     """
-    pairs = heads.items() if isinstance(heads, Mapping) else heads
-    columns = [
-        c if isinstance(c, Column) else Column(*([c] if isinstance(c, str) else c)) for c in pairs
-    ]
-    return [Section(title, table=Table(columns, rows, notes), lines=lines)] if rows else []
+    return [Section(title, table=Table(columns(heads), rows, notes), lines=lines)] if rows else []
 
 
 def verdict(claims: Sequence[Any]) -> list[Section]:
     """The sentences as the first section of a page; none where there are none."""
-    said = [Told(c.sentence, c.about, c.finding) for c in claims]
-    return [Section(verdict=said, anchor="verdict")] if said else []
+    sentences = [ClaimText(c.sentence, c.about, c.finding) for c in claims]
+    return [Section(verdict=sentences, anchor="verdict")] if sentences else []
 
 
 def hints(lines: Sequence[str]) -> list[Section]:

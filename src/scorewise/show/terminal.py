@@ -15,24 +15,24 @@ from rich.text import Text
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
-from scorewise.show.page import Column, Heading, Matrix, Page, Section, Table
+from scorewise.show.page import Column, Heading, Matrix, Section, Table
 from scorewise.show.words import (
     Compared,
     Name,
     Sentence,
     bound,
     count,
+    formatted,
     interval,
     sentence,
     skill,
     value,
-    written,
 )
 
 WIDTH, BAR, GAP = 80, 8, 2
 LONGEST_LABEL = 12
 CORNER = "true \\ predicted"
-LEAST, LEAST_OF_A_NAME = 12, 8  # columns of folded text, and of a name that is cut
+MIN_TEXT, MIN_NAME = 12, 8  # columns of folded text, and of a name that is cut
 # rich's own frame asks a font server for its font; this one takes what the reader has
 FRAME = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg"
@@ -64,7 +64,11 @@ font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asia
 
 def print_document(doc: Any, console: Console) -> None:
     """Print the page of a document over the width of the console."""
-    lines = _page(page_of(doc), console.width)
+    page = page_of(doc)
+    title = Text.assemble(("scorewise", "bold"), f" {plain(__version__)} {plain(page.command)}")
+    lines = [title]
+    for part in page.sections:
+        lines += [Text(), *_section(part, console.width)]
     # whatever made them, no line leaves with a control in it
     console.print(Group(*(x if plain(x.plain) == x.plain else Text(plain(x.plain)) for x in lines)))
 
@@ -88,12 +92,6 @@ def svg(doc: Any, width: int = WIDTH) -> str:
     return console.export_svg(title=title, code_format=FRAME, unique_id="scorewise")
 
 
-def _page(page: Page, width: int) -> list[Text]:
-    """The sections below each other, at most so wide."""
-    title = Text.assemble(("scorewise", "bold"), f" {plain(__version__)} {plain(page.command)}")
-    return [title, *(line for part in page.sections for line in (Text(), *_section(part, width)))]
-
-
 def _section(section: Section, width: int) -> list[Text]:
     bands = _bands(section.table, width) if section.table else []
     if section.narrow and len(bands) > 1:
@@ -103,7 +101,9 @@ def _section(section: Section, width: int) -> list[Text]:
         first, *rest = fold(_sentence(claim), width - 2)
         lines += [Text(first, "bold"), *(Text(f"  {part}", "bold") for part in rest)]
     lines += _pairs(_facts(section.facts), width)
-    lines += _beside([_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width)
+    lines += _side_by_side(
+        [_matrix(m, named=len(section.matrices) > 1) for m in section.matrices], width
+    )
     lines += _table(section.table, bands, width) if section.table else []
     return [*lines, *_pairs([("•", _sentence(line)) for line in section.lines], width, "yellow")]
 
@@ -157,7 +157,7 @@ def _label(label: str | None, side: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Set:
+class _SetColumn:
     """A column of a page as it is set: the lines of its heading, and cells of one or more lines."""
 
     of: Column
@@ -174,7 +174,7 @@ class _Set:
         return max(widths, default=0)
 
 
-_Band = list[_Set]
+_Band = list[_SetColumn]
 
 
 def _bands(table: Table, width: int) -> list[_Band]:
@@ -182,37 +182,37 @@ def _bands(table: Table, width: int) -> list[_Band]:
     rows = [row for row in table.rows if not isinstance(row, Heading)]
     body = [row for row in rows if len(row) == len(table.columns)]
     grouped = len(rows) < len(table.rows)
-    every: _Band = []
+    columns: _Band = []
     for tight in range(3):
-        every = [
+        columns = [
             _column(c, i, [row[i] for row in body], width, tight, grouped and not i)
             for i, c in enumerate(table.columns)
         ]
-        needed = [c for c in every if not c.of.optional]
-        if _spread(needed) <= width:
+        needed = [c for c in columns if not c.of.optional]
+        if _total_width(needed) <= width:
             break
     first, *rest = _narrowed(needed, width)
     bands = [[first]]
     for column in rest:
-        if len(bands[-1]) > 1 and _spread([*bands[-1], column]) > width:
+        if len(bands[-1]) > 1 and _total_width([*bands[-1], column]) > width:
             bands.append([first])
         bands[-1].append(column)
-    for column in (c for c in every if c.of.optional):
+    for column in (c for c in columns if c.of.optional):
         for band in bands:
-            band += [column] if _spread([*band, column]) <= width else []
+            band += [column] if _total_width([*band, column]) <= width else []
     return bands
 
 
-def _spread(columns: _Band) -> int:
+def _total_width(columns: _Band) -> int:
     """Width of columns side by side."""
     return sum(c.width for c in columns) + GAP * max(0, len(columns) - 1)
 
 
 def _column(
     c: Column, at: int, cells: Sequence[Any], width: int, tight: int, grouped: bool
-) -> _Set:
+) -> _SetColumn:
     """A column as it is set where there is room; the tighter, the narrower."""
-    texts = [plain(written(cell, c.format)) for cell in cells]
+    texts = [plain(formatted(cell, c.format)) for cell in cells]
     if c.format == "compared":
         shown = _compared(cells)
     elif c.format == "skill":
@@ -226,11 +226,11 @@ def _column(
     else:
         style = "bold" if c.format == "value" else "dim" if c.optional else ""
         shown = [Text(t, style) for t in (_aligned(texts) if c.point else texts)]
-    made = _Set(c, at, [plain(c.title)], shown)
+    column = _SetColumn(c, at, [plain(c.title)], shown)
     if not isinstance(c.title, Name):
-        return made
-    wide = max(LEAST, replace(made, head=[]).width)
-    return replace(made, head=fold(made.head[0], wide), style="bold")
+        return column
+    wide = max(MIN_TEXT, replace(column, head=[]).width)
+    return replace(column, head=fold(column.head[0], wide), style="bold")
 
 
 def _aligned(texts: Sequence[str]) -> list[str]:
@@ -275,35 +275,35 @@ def _skill(m: Any, bar: int) -> Text:
 
 def _narrowed(columns: _Band, width: int) -> _Band:
     """The columns with names cut, or else the last text folded, to the room that is left."""
-    over = _spread(columns) - width
+    over = _total_width(columns) - width
     cut = [c for c in columns if c.of.format == "name"]
     folded = [c for c in columns if c.of.format == "text"]
     if over <= 0 or not (cut or folded):
         return columns
     if cut:
-        others = [c for c in columns if c not in cut]
-        room = max((width - _spread(others) - GAP * len(cut)) // len(cut), LEAST_OF_A_NAME)
-        return [_cut(c, room) if c in cut else c for c in columns]
-    room = max(folded[-1].width - over, LEAST)
-    narrow = replace(_folded(folded[-1], room), head=[h[:room] for h in folded[-1].head])
+        rest = [c for c in columns if c not in cut]
+        room = max((width - _total_width(rest) - GAP * len(cut)) // len(cut), MIN_NAME)
+        return [_with_short_names(c, room) if c in cut else c for c in columns]
+    room = max(folded[-1].width - over, MIN_TEXT)
+    narrow = replace(_with_folded_text(folded[-1], room), head=[h[:room] for h in folded[-1].head])
     return [narrow if c is folded[-1] else c for c in columns]
 
 
-def _cut(column: _Set, room: int) -> _Set:
+def _with_short_names(column: _SetColumn, room: int) -> _SetColumn:
     """Names cut in the middle; folded where they could not be told apart."""
     names = [cell.plain for cell in column.cells]
-    short = [_middle(name, room) for name in names]
+    short = [_shortened(name, room) for name in names]
     if len({*short}) < len({*names}):
-        return _folded(column, room)
+        return _with_folded_text(column, room)
     return replace(column, cells=[Text(name) for name in short])
 
 
-def _folded(column: _Set, room: int) -> _Set:
+def _with_folded_text(column: _SetColumn, room: int) -> _SetColumn:
     cells = [Text("\n".join(fold(c.plain.rstrip(), room)), c.style) for c in column.cells]
     return replace(column, cells=cells)
 
 
-def _middle(word: str, most: int) -> str:
+def _shortened(word: str, most: int) -> str:
     """A name, cut in the middle, because names of a kind often differ at their ends."""
     if cell_len(word) <= most:
         return word
@@ -332,7 +332,7 @@ def _table(table: Table, bands: Sequence[_Band], width: int) -> list[Text]:
 
 def _band(table: Table, band: _Band, width: int) -> list[Text]:
     """The rows of some columns; a row of one cell heads those below, across all columns."""
-    used = min(width, max(_spread(band), WIDTH))
+    used = min(width, max(_total_width(band), WIDTH))
     deep = max(len(c.head) for c in band)
     heads = [Text("\n".join([*[""] * (deep - len(c.head)), *c.head]), c.style) for c in band]
     lines, at = _row(band, heads), 0
@@ -340,18 +340,18 @@ def _band(table: Table, band: _Band, width: int) -> list[Text]:
         if isinstance(row, Heading):
             lines.append(rule(plain(row.title), used))
         elif len(row) < len(table.columns):
-            lines += [Text(part) for part in fold(plain(written(row[0], "text")), width)]
+            lines += [Text(part) for part in fold(plain(formatted(row[0], "text")), width)]
         else:
-            lines += _measured(band, row, [c.cells[at] for c in band], used)
+            lines += _table_row(band, row, [c.cells[at] for c in band], used)
             at += 1
     return lines
 
 
-def _measured(band: _Band, row: Sequence[Any], cells: Sequence[Text], width: int) -> list[Text]:
+def _table_row(band: _Band, row: Sequence[Any], cells: Sequence[Text], width: int) -> list[Text]:
     """A row; where there is no value, its reason takes the room of the interval and beyond."""
     for k, c in enumerate(band):
         if c.of.format == "interval or reason" and row[c.at].why:
-            start = _spread(band[:k]) + GAP
+            start = _total_width(band[:k]) + GAP
             reason = [Text(part, "dim") for part in fold(plain(row[c.at].why), width - start)]
             rest = _block(reason)
             return _row([*band[:k], rest], [*cells[:k], *rest.cells])
@@ -376,7 +376,7 @@ def _remarks(band: _Band, row: Sequence[Any], width: int) -> list[Text]:
 def _row(columns: _Band, cells: Sequence[Text]) -> list[Text]:
     """Cells side by side, as deep as the deepest of them."""
     parts = [_lines(cell) for cell in cells]
-    made = []
+    lines = []
     for k in range(max(map(len, parts), default=0)):
         line = Text()
         for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
@@ -386,24 +386,24 @@ def _row(columns: _Band, cells: Sequence[Text]) -> list[Text]:
             right = not column.of.left and column.of.format != "skill"
             line.append_text(room + text if right else text + room)
         line.rstrip()
-        made.append(line)
-    return made
+        lines.append(line)
+    return lines
 
 
 def _lines(cell: Text) -> list[Text]:
     return list(cell.split("\n", allow_blank=True)) if "\n" in cell.plain else [cell]
 
 
-def _block(lines: Sequence[Text]) -> _Set:
+def _block(lines: Sequence[Text]) -> _SetColumn:
     """Lines as the one cell of a column without a heading."""
-    return _Set(Column("", "text"), 0, [], [Text("\n").join(lines)])
+    return _SetColumn(Column("", "text"), 0, [], [Text("\n").join(lines)])
 
 
-def _beside(blocks: Sequence[Sequence[Text]], width: int) -> list[Text]:
+def _side_by_side(blocks: Sequence[Sequence[Text]], width: int) -> list[Text]:
     """Blocks of lines next to each other, as many as fit, then further ones below."""
     bands: list[_Band] = [[]]
     for column in map(_block, blocks):
-        if bands[-1] and _spread([*bands[-1], column]) > width:
+        if bands[-1] and _total_width([*bands[-1], column]) > width:
             bands.append([])
         bands[-1].append(column)
     return [line for band in bands for line in _row(band, [c.cells[0] for c in band])]
@@ -421,8 +421,8 @@ def fold(text: str, width: int) -> list[str]:
             line = f"{line} {word}"
             continue
         lines.append(line)
-        *whole, line = chop_cells(word, max(2, width)) or [""]
-        lines.extend(whole)
+        *full, line = chop_cells(word, max(2, width)) or [""]
+        lines.extend(full)
     return [*lines[1:], line]
 
 

@@ -1,6 +1,6 @@
 """How pages write things: numbers, shares, p-values, estimates and lists of names.
 
-Cells of a table are raw values; the format of their column says how `written` writes them.
+Cells of a table are raw values; the format of their column says how `formatted` writes them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scorewise.errors import plain
 from scorewise.estimate import decimals, number
 
 DASH = "—"
-PEOPLE = frozenset({"Brier", "Hand", "Hosmer", "Jaccard"})  # in titles of measures
+EPONYMS = frozenset({"Brier", "Hand", "Hosmer", "Jaccard"})  # in titles of measures
 UNRELIABLE = "†"  # behind an interval that has a caution
 Format = Literal[
     "text",
@@ -32,8 +32,10 @@ Format = Literal[
     "skill",  # of a measure: in percent, with a bar where there is room; else the p-value
     "compared",  # value and interval, marked where a paired comparison with every other is won
 ]
-TINY = 1e-15  # no approximation holds so far out: smaller p-values are not told apart
-LEFT: frozenset[Format] = frozenset({"text", "name", "title", "interval or reason", "compared"})
+MIN_P = 1e-15  # no approximation holds so far out: smaller p-values are not told apart
+LEFT_ALIGNED: frozenset[Format] = frozenset(
+    {"text", "name", "title", "interval or reason", "compared"}
+)
 
 
 class Name(str):
@@ -42,17 +44,17 @@ class Name(str):
     __slots__ = ()
 
 
-class Told(str):
+class ClaimText(str):
     """A sentence of a verdict, with what it is about and what it finds."""
 
     about: str
     finding: str
 
-    def __new__(cls, text: str, about: str, finding: str = "") -> Told:
+    def __new__(cls, text: str, about: str, finding: str = "") -> ClaimText:
         """The text as it is; forms that have links lead from it to what it rests on."""
-        made = super().__new__(cls, text)
-        made.about, made.finding = about, finding
-        return made
+        text_of = super().__new__(cls, text)
+        text_of.about, text_of.finding = about, finding
+        return text_of
 
 
 Sentence: TypeAlias = str | Sequence[str]  # a text, or parts of which some are names
@@ -66,19 +68,37 @@ class Compared:
     best: bool
 
 
-def written(cell: Any, how: Format) -> str:
+def formatted(cell: Any, how: Format) -> str:
     """A cell as text.
 
-    >>> written(0.25, "number"), written(None, "number"), written("as it is", "number")
+    >>> formatted(0.25, "number"), formatted(None, "number"), formatted("as it is", "number")
     ('0.250', '—', 'as it is')
-    >>> written(1234, "count"), written(0.95, "percent"), written(0.0004, "p")
+    >>> formatted(1234, "count"), formatted(0.95, "percent"), formatted(0.0004, "p")
     ('1,234', '95%', '0.0004')
     """
     if isinstance(cell, str):
         return cell
     if cell is None:
         return DASH
-    return _WRITTEN[how](cell)
+    return _FORMATTERS[how](cell)
+
+
+def spans(cell: Any, how: Format) -> list[tuple[str, str]]:
+    """A cell as pieces of text, each with its style; one piece without a style unless it is an estimate.
+
+    >>> from scorewise.estimate import Estimate
+    >>> spans(Compared(Estimate(0.8, 0.7, 0.9), best=True), "compared")
+    [('0.800', 'best'), ('[0.700, 0.900]', 'interval')]
+    >>> spans(Estimate.undefined("no positives"), "interval or reason"), spans(3, "count")
+    ([('no positives', 'reason')], [('3', '')])
+    """
+    if isinstance(cell, Compared):
+        e = cell.estimate
+        rest = [piece for piece in spans(e, "interval or reason") if piece[0]]
+        return [(value(e), "best" if cell.best else "value"), *rest]
+    if how == "interval or reason" and not isinstance(cell, str | None):
+        return [(interval_or_reason(cell), "reason" if cell.why else "interval")]
+    return [(formatted(cell, how), "")]
 
 
 def sentence(text: Sentence, name: Callable[[str], str], plain: Callable[[str], str] = str) -> str:
@@ -111,7 +131,7 @@ def bound(e: Any) -> str:
     return f"±{e.bound:.1g}" if e.bound and e.value is not None else ""
 
 
-def limits(e: Any) -> str:
+def interval_or_reason(e: Any) -> str:
     """The interval and what coarsening has left, or why there is no value."""
     return str(e.why) or " ".join(filter(None, (interval(e), bound(e))))
 
@@ -127,13 +147,13 @@ def skill(m: Any) -> str:
     """The skill of a measure in whole percent; the p-value of one of calibration."""
     if m.skill is not None and not math.isnan(m.skill):
         return whole_percent(m.skill)
-    return "" if m.p is None else chance(m.p, least=at_floor(m))
+    return "" if m.p is None else p_phrase(m.p, least=has_smallest_p(m))
 
 
 def compared(c: Compared) -> str:
     """Value and interval of a model beside others; a star marks a winner."""
     e = c.estimate
-    return f"{value(e)}{'*' if c.best else ''} {limits(e)}".rstrip()
+    return f"{value(e)}{'*' if c.best else ''} {interval_or_reason(e)}".rstrip()
 
 
 def _digits(e: Any) -> int:
@@ -174,20 +194,20 @@ def p_value(p: float | None, *, least: bool = False) -> str:
     >>> p_value(0.03), p_value(0.000999), p_value(0.0), p_value(1 / 1001, least=True)
     ('0.030', '0.001', '<1e-15', '≤0.001')
     """
-    if p is None or p < TINY:
-        return DASH if p is None else f"<{TINY:.0e}"
+    if p is None or p < MIN_P:
+        return DASH if p is None else f"<{MIN_P:.0e}"
     p = rounded_up(p) if least else p
     return ("≤" if least else "") + (f"{p:.3f}" if p >= 0.00095 else f"{p:.1g}")
 
 
-def chance(p: float, *, least: bool = False) -> str:
+def p_phrase(p: float, *, least: bool = False) -> str:
     """A p-value within a sentence; `least` marks the floor of resampling.
 
-    >>> chance(0.03), chance(0.000999), chance(0.0), chance(1 / 301, least=True)
+    >>> p_phrase(0.03), p_phrase(0.000999), p_phrase(0.0), p_phrase(1 / 301, least=True)
     ('p = 0.030', 'p = 0.001', 'p < 1e-15', 'p ≤ 0.004')
     """
-    if p < TINY:
-        return f"p < {TINY:.0e}"
+    if p < MIN_P:
+        return f"p < {MIN_P:.0e}"
     p = rounded_up(p) if least else p
     return f"p {'≤' if least else '='} {f'{p:.3f}' if p >= 0.00095 else number(p)}"
 
@@ -202,32 +222,32 @@ def rounded_up(p: float) -> float:
     return math.ceil(p * scale - 1e-9) / scale
 
 
-def is_least(p: float | None, replicates: int) -> bool:
+def is_smallest_p(p: float | None, replicates: int) -> bool:
     """Whether a p-value is the least that so many replicates can show: none of them was beyond.
 
-    >>> is_least(1 / 1001, 1000), is_least(2 / 1001, 1000)
+    >>> is_smallest_p(1 / 1001, 1000), is_smallest_p(2 / 1001, 1000)
     (True, False)
     """
     return p is not None and math.isclose(p * (1 + replicates), 1, rel_tol=1e-9)
 
 
-def at_floor(m: Any) -> bool:
+def has_smallest_p(m: Any) -> bool:
     """Whether the p-value of an estimate is the least that its replicates can show.
 
     The method tells their number, or it is one of those that measures of calibration are drawn with.
     """
-    from scorewise.inference.clusters import FLIPS
+    from scorewise.inference.clusters import SIGN_FLIPS
     from scorewise.inference.resampling import REPLICATES
     from scorewise.measures import calibration_bins, calibration_parts
 
-    if told := re.search(r"([\d,]+) draws", m.method):
-        many = {int(told[1].replace(",", ""))}
+    if draws := re.search(r"([\d,]+) draws", m.method):
+        many = {int(draws[1].replace(",", ""))}
     else:
-        many = {REPLICATES, FLIPS, calibration_bins.FEWER, calibration_parts.REPLICATES}
-    return any(is_least(m.p, n) for n in many)
+        many = {REPLICATES, SIGN_FLIPS, calibration_bins.FEWER, calibration_parts.REPLICATES}
+    return any(is_smallest_p(m.p, n) for n in many)
 
 
-_WRITTEN: dict[Format, Callable[[Any], str]] = {
+_FORMATTERS: dict[Format, Callable[[Any], str]] = {
     "text": str,
     "name": str,
     "title": str,
@@ -237,26 +257,26 @@ _WRITTEN: dict[Format, Callable[[Any], str]] = {
     "p": p_value,
     "value": value,
     "interval": interval,
-    "interval or reason": limits,
+    "interval or reason": interval_or_reason,
     "baseline": baseline,
     "skill": skill,
     "compared": compared,
 }
 
 
-def counted(n: int, noun: str) -> str:
+def plural(n: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> counted(1, "row"), counted(2000, "row")
+    >>> plural(1, "row"), plural(2000, "row")
     ('1 row', '2,000 rows')
     """
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
-def roughly(n: int) -> str:
+def rounded_count(n: int) -> str:
     """A count that is known roughly, rounded up to two digits.
 
-    >>> roughly(7), roughly(99), roughly(1446), roughly(43_666)
+    >>> rounded_count(7), rounded_count(99), rounded_count(1446), rounded_count(43_666)
     ('7', '99', '1,500', '44,000')
     """
     unit = 10 ** max(len(str(n)) - 2, 0)
@@ -268,37 +288,36 @@ def quoted(word: object) -> str:
     return f"'{plain(word)}'"
 
 
-def cut(text: str, most: int) -> str:
+def truncated(text: str, most: int) -> str:
     """A text of at most so many letters; what is left out shows.
 
-    >>> cut("north", 5), cut("northern", 5)
+    >>> truncated("north", 5), truncated("northern", 5)
     ('north', 'nort…')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def within(title: str) -> str:
+def in_text(title: str) -> str:
     """The title of a measure within a sentence; names of people and acronyms keep their capitals.
 
-    >>> within("Log loss"), within("Macro AUROC"), within("Brier score"), within("AUROC")
+    >>> in_text("Log loss"), in_text("Macro AUROC"), in_text("Brier score"), in_text("AUROC")
     ('log loss', 'macro AUROC', 'Brier score', 'AUROC')
     """
     first = re.split(r"[ -]", title)[0]
-    kept = first in PEOPLE or first.endswith("'s") or not first[1:].islower()
+    kept = first in EPONYMS or first.endswith("'s") or not first[1:].islower()
     return title if kept else title[0].lower() + title[1:]
 
 
-def named(words: Sequence[str], most: int = 3) -> str:
+def listed(words: Sequence[str], most: int = 3) -> str:
     """A list in words, cut short where it is long.
 
-    >>> named(["a", "b", "c", "d", "e"])
+    >>> listed(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    rest = len(words) - most
-    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return "".join(listed_names(words, most))
 
 
-def names(words: Sequence[str], most: int = 3) -> list[str]:
+def listed_names(words: Sequence[str], most: int = 3) -> list[str]:
     """A list of names, cut short where it is long, as parts of a sentence."""
     parts = [part for word in words[:most] for part in (", ", Name(word))][1:]
     rest = len(words) - most

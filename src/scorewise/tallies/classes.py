@@ -9,30 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.arrays import Floats
+from scorewise.arrays import EqualByFields, Floats, Ints
 from scorewise.columns import Kind, Missing
-from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, decided_rows, take_classes
+from scorewise.columns.classes import ClassKind, ClassRows, DecidedRows, class_rows, decided_rows
 from scorewise.columns.labels import REST
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.coarse import Stored
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.joint import Joint, Marks, Mass, Rule, confidence
+from scorewise.tallies.joint import Joint, Marks, Rule, confidence
 from scorewise.tallies.losses import (
     CLASS_LOSSES,
     ClassLoss,
     Moments,
-    class_charges,
-    class_unit,
+    class_losses,
+    class_probabilities,
     log_of_truth,
 )
+from scorewise.tallies.origin import Stored
 from scorewise.tallies.sorting import Numbers
-from scorewise.tallies.tally import Tally, origin_of
+from scorewise.tallies.tally import Tally, masses, origin_of
 
 RIGHT = {"positive": "correct", "negative": "wrong"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassTally(Stored):
+class ClassTally(Stored, EqualByFields):
     """Labels against scores of several classes, part by part; `a + b` merges each part.
 
     `confusion` has the decisions (the class of the highest score, of equal ones the first), `top` the
@@ -63,6 +63,8 @@ class ClassTally(Stored):
     joint: Joint | None = None
     rule: str = ""
     ordered: bool = False
+    # sums of losses may differ by rounding
+    _identity = ("classes", "kind", "confusion", "top", "ranked", "each", "joint")
 
     @classmethod
     def of(
@@ -70,14 +72,14 @@ class ClassTally(Stored):
         kind: ClassKind | None = None, weight: Any = None, count: Any = None,
         missing: Missing = "refuse", confidence: Rule | Any = "max",
     ) -> ClassTally:  # fmt: skip
-        """The tally of labels and an n x K table of probabilities or logits; see `take_classes`.
+        """The tally of labels and an n x K table of probabilities or logits; see `class_rows`.
 
         `confidence` is "max", "margin", "entropy" or "energy", or a column of your own.
         """
         named = isinstance(confidence, str)
-        rows = take_classes(
-            y, scores, classes=classes, kind=kind, weight=weight, count=count, missing=missing,
-            confidence=None if named else confidence,
+        rows = class_rows(
+            None, label=y, score=scores, classes=classes, kind=kind, weight=weight, count=count,
+            missing=missing, confidence=None if named else confidence,
         )  # fmt: skip
         return cls.of_rows(rows, rule=confidence if named else "max").unlabelled()
 
@@ -104,7 +106,7 @@ class ClassTally(Stored):
         """The tally of checked rows of decisions."""
         origin, right = origin_of(rows, "confidence", sources, **RIGHT), rows.called == rows.y
         top = Tally.of_labels(right, rows.confidence, rows, rows.kind, origin)
-        confusion = Mass.of(rows).confusion(rows.y, rows.called, rows.classes)
+        confusion = Confusion.of(rows.y, rows.called, *_masses(rows), rows.classes)
         kind: ClassKind = "logit" if rows.kind == "logit" else "probability"
         return cls(rows.classes, kind, confusion, top, top)
 
@@ -113,13 +115,13 @@ class ClassTally(Stored):
         cls, rows: ClassRows, *, rule: Rule = "max", sources: tuple[str, ...] = ()
     ) -> ClassTally:
         """The tally of checked rows."""
-        mass, k = Mass.of(rows), len(rows.classes)
+        (w, w2), k = _masses(rows), len(rows.classes)
         y, scores = rows.y, rows.scores
-        p = class_unit(scores, rows.kind)
-        called, origin = scores.argmax(1), origin_of(rows, "max", sources, **RIGHT)
+        p = class_probabilities(scores, rows.kind)
+        predicted, origin = scores.argmax(1), origin_of(rows, "max", sources, **RIGHT)
 
         def against(values: Floats, kind: Kind, score: str) -> Tally:
-            return Tally.of_labels(called == y, values, rows, kind, replace(origin, score=score))
+            return Tally.of_labels(predicted == y, values, rows, kind, replace(origin, score=score))
 
         top = ranked = against(confidence(p, "probability")[0], "probability", "max")
         if (own := rows.confidence) is not None:
@@ -128,19 +130,22 @@ class ClassTally(Stored):
         elif rule != "max":
             ranked = against(*confidence(scores, rows.kind, rule), rule)
         log = log_of_truth(y, scores, rows.kind)
-        charged = {loss: class_charges(y, p, log, loss) for loss in CLASS_LOSSES}
-        used, true, w, w2 = mass.w > 0, y, mass.w, mass.w2
+        losses = {
+            loss: _moments(class_losses(y, p, log, loss), y, w, w2, k) for loss in CLASS_LOSSES
+        }
+        confusion = Confusion.of(y, predicted, w, w2, rows.classes)
+        used, true = w > 0, y
         if not used.all():
             p, scores, true = p[used], scores[used], true[used]
             w, w2 = w[used], w2[used]
         return cls(
             classes=rows.classes,
             kind=rows.kind,
-            confusion=mass.confusion(y, called, rows.classes),
+            confusion=confusion,
             top=top,
             ranked=ranked,
             each=tuple(Marks.of(p[:, c], true, w, w2) for c in range(k)),
-            losses={loss: mass.moments(charge, y, k) for loss, charge in charged.items()},
+            losses=losses,
             joint=Joint.of(scores, true, w, w2),
             rule=rows.rule,
             ordered=rows.ordered,
@@ -154,6 +159,11 @@ class ClassTally(Stored):
     def rows(self) -> int:
         """The number of rows."""
         return self.top.origin.rows
+
+    @property
+    def cells(self) -> int:
+        """The number of distinct confidences."""
+        return self.top.cells
 
     @property
     def weight(self) -> Numbers:
@@ -185,8 +195,8 @@ class ClassTally(Stored):
         """
         at, tables = self._known(name), []
         for w, rest in self._elsewhere:
-            others, fp = (np.delete(x[:, at], at).sum() for x in (rest, w))
-            tables.append(np.array([[others, fp], [rest[at, at], w[at, at]]]))
+            tn, fp = (np.delete(x[:, at], at).sum() for x in (rest, w))
+            tables.append(np.array([[tn, fp], [rest[at, at], w[at, at]]]))
         return Confusion(tables[0], tables[1], (REST, self.classes[at]))
 
     @cached_property
@@ -195,13 +205,13 @@ class ClassTally(Stored):
 
         Added from both ends, because a difference of sums of weights may lie below 0.
         """
-        made = []
+        sums = []
         for w in (self.confusion.weight, self.confusion.weight2):
             rest = np.zeros_like(w)
             rest[:, 1:] = w.cumsum(1)[:, :-1]
             rest[:, :-1] += w[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
-            made.append((w, rest))
-        return made
+            sums.append((w, rest))
+        return sums
 
     @cached_property
     def wins(self) -> Floats:
@@ -271,15 +281,22 @@ class ClassTally(Stored):
             self.rule if self.rule == other.rule else "", self.ordered and other.ordered,
         )  # fmt: skip
 
-    def __eq__(self, other: object) -> bool:
-        """Whether all parts are the same; sums of losses may differ by rounding."""
-        if not isinstance(other, ClassTally):
-            return NotImplemented
-        parts = ("classes", "kind", "confusion", "top", "ranked", "each", "joint")
-        return all(getattr(self, p) == getattr(other, p) for p in parts)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        known = self.kind if self.each else "decisions with confidence"
-        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({known})>"
+        content = self.kind if self.each else "decisions with confidence"
+        return f"<ClassTally: {self.rows:,} rows of {len(self.classes)} classes ({content})>"
+
+
+def _masses(rows: ClassRows | DecidedRows) -> tuple[Numbers, Numbers]:
+    """What each row weighs, and the squares; counts are their own squares."""
+    w, w2 = masses(rows)
+    ones = np.ones(len(rows), np.int64)
+    return (ones, ones) if w is None else (w, w2)
+
+
+def _moments(charge: Floats, y: Ints, w: Numbers, w2: Numbers, k: int) -> tuple[Moments, ...]:
+    """The moments of a loss by true class."""
+    moments = []
+    for at in (y == c for c in range(k)):
+        weight = w[at]
+        moments.append(Moments.of(charge[at], weight, weight if w2 is w else w2[at]))
+    return tuple(moments)

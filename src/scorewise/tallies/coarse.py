@@ -1,4 +1,4 @@
-"""Coarse tallies and what they leave open, where tallies come from, and pooled tallies.
+"""Coarse tallies and what they leave open, and pooled tallies.
 
 A coarse tally lies on a grid, the same cells whatever the data, so that shards merge; beside the weights
 of its cells it keeps the ends and sums of their scores, and exact losses. Grids:
@@ -10,31 +10,23 @@ of their own. `relative`: the leading bits of the float, 1,024 cells an octave, 
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints, freeze
 from scorewise.checks import one_of
 from scorewise.columns import Kind
+from scorewise.computing import on_threads
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.exact import Exact, add, rest_of
-from scorewise.tallies.losses import CLIP, NOTHING, Loss, Moments, charge, unit
-from scorewise.tallies.sorting import (
-    AnyFloats,
-    Numbers,
-    add_runs,
-    first_of_runs,
-    on_threads,
-    quantile_cells,
-)
+from scorewise.tallies.exact import COLUMNS, Exact, add, own_columns, rest_of
+from scorewise.tallies.losses import CLIP, LOSSES, NO_LOSS, Loss, Moments, clipped, score_loss, unit
+from scorewise.tallies.runs import add_runs, first_of_runs, quantile_cells
+from scorewise.tallies.sorting import AnyFloats, Numbers, union
 
 if TYPE_CHECKING:
     from scorewise.tallies.tally import Block, Tally
@@ -43,27 +35,6 @@ Grid = Literal["probability", "relative"]
 EQUAL_CELLS = 55_440
 _DROPPED_BITS = 42  # of the 52 bits of a float64's fraction; 10 stay
 ByClass = Floats  # shape (2, K): row 0 the negatives, row 1 the positives
-_PIECE = 1 << 20
-_PIECES = 64
-
-
-class Stored:
-    """A tally that is written to one small Parquet file, and read from it again."""
-
-    def save(self, path: str | Path) -> None:
-        """Write one file; `load` reads it."""
-        from scorewise.tallies.store import save
-
-        whole: Any = self
-        save(whole, path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """What `save` wrote; refused where it is of another kind, of another version or damaged."""
-        from scorewise.tallies.store import load
-
-        found: Self = load(Path(path), cls)
-        return found
 
 
 @cache
@@ -124,79 +95,6 @@ def cells_of(score: NDArray[np.floating], grid: Grid) -> tuple[Ints, Ints]:
     return cell, at[cell]
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What is known of the rows that a tally was made of; added up when tallies are merged."""
-
-    label: str | None = None
-    score: str = "score"
-    weight: str | None = None
-    positive: str = "1"
-    negative: str = "0"
-    rule: str = ""
-    negatives: int = 0
-    positives: int = 0
-    dropped: int = 0
-    sources: tuple[str, ...] = ()
-    shards: tuple[Shard, ...] = ()  # files of which more than the name is known
-    half: bool = False  # whether all scores came with 16 bits
-
-    @property
-    def rows(self) -> int:
-        """Rows used, of both classes."""
-        return self.negatives + self.positives
-
-    def __add__(self, other: Origin) -> Origin:
-        """The origin of a merged tally; the classes must be the same, and no file be in both."""
-        shards = self._shards(other)
-        if not other.rows:
-            return replace(self, dropped=self.dropped + other.dropped, shards=shards)
-        if not self.rows:
-            return replace(other, dropped=self.dropped + other.dropped, shards=shards)
-        if self.positive != other.positive:
-            raise BadInput(
-                f"the tallies have different positive classes, {self.positive!r} and ",
-                f"{other.positive!r}; make them with the same ", Option("positive"),
-            )  # fmt: skip
-        if self.score != other.score:
-            raise BadInput(
-                f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
-                f"rows of one and the same model add up"
-            )
-        return replace(
-            min(
-                self,
-                other,
-                key=lambda o: (o.label or "", o.score, o.rule, o.negative, o.weight or ""),
-            ),
-            negatives=self.negatives + other.negatives,
-            positives=self.positives + other.positives,
-            dropped=self.dropped + other.dropped,
-            sources=tuple(sorted({*self.sources, *other.sources})),
-            shards=shards,
-            half=self.half and other.half,
-        )
-
-    def _shards(self, other: Origin) -> tuple[Shard, ...]:
-        """The files of both; refused where one is in both, by its content."""
-        known = {shard.digest: shard for shard in self.shards}
-        twice = [shard for shard in other.shards if shard.digest in known]
-        if twice:
-            one, names = twice[0], known[twice[0].digest].name
-            alias = "" if one.name == names else f" (there named {names})"
-            more = f" and {len(twice) - 1:,} other files are" if len(twice) > 1 else " is"
-            raise BadInput(
-                f"{one.name}{alias}{more} in the tally already, with the same content; its "
-                f"{one.rows:,} rows would count twice; leave it out, or pass ", Option("again"),
-            )  # fmt: skip
-        return tuple(sorted((*self.shards, *other.shards)))
-
-    def apart_from(self, other: Origin) -> Origin:
-        """The same without the files that the other has too, to be added nevertheless."""
-        known = {shard.digest for shard in other.shards}
-        return replace(self, shards=tuple(s for s in self.shards if s.digest not in known))
-
-
 @dataclass(frozen=True, eq=False)
 class Coarse:
     """Per cell and class the smallest and largest score and the sum of scores; in all, exact losses.
@@ -216,8 +114,15 @@ class Coarse:
     rest: Floats | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.cell, self.low, self.high, self.sum):
-            array.flags.writeable = False
+        freeze(self, "cell", "low", "high", "sum")
+
+    @classmethod
+    def of(
+        cls, grid: Grid, cell: Ints, low: ByClass, high: ByClass, sums: Sequence[Exact],
+        losses: dict[Loss, tuple[Moments, Moments]],
+    ) -> Coarse:  # fmt: skip
+        """The same of exact sums of the scores of the negatives and of the positives."""
+        return cls(grid, cell, low, high, np.stack([x.value for x in sums]), losses, rest_of(sums))
 
     def sums(self, side: int) -> Exact:
         """The sums of the scores of the negatives (0) or the positives (1)."""
@@ -229,45 +134,71 @@ class Coarse:
         """The middle of the scores seen in each cell, which is increasing."""
         low, high = self.low.min(0), self.high.max(0)
         # not (low + high) / 2, which may overflow, nor low / 2 + high / 2, which may vanish
-        middle: Floats = low + (high - low) / 2
-        return middle
+        return np.asarray(low + (high - low) / 2)
 
     def ends(self, kind: Kind) -> tuple[Floats, Floats]:
         """The lowest and the highest score of each cell on [0, 1], where it has a place there."""
         return unit(self.low.min(0), kind), unit(self.high.max(0), kind)
 
 
-def loss_moments(t: Tally, loss: Loss, **clip: float) -> tuple[Moments, Moments]:
-    """Moments of a loss over the negatives and the positives of an exact tally."""
+def loss_moments(
+    t: Tally, losses: Sequence[Loss] = LOSSES, clip: float = CLIP
+) -> dict[Loss, tuple[Moments, Moments]]:
+    """Moments of losses over the negatives and over the positives of an exact tally."""
 
-    def of_class(s: AnyFloats, w: Numbers, w2: Numbers, positive: bool) -> Moments:
+    def of_class(s: AnyFloats, w: Numbers, w2: Numbers, positive: bool) -> Any:
+        weights: tuple[Numbers, ...] = w, w2
         if t.distinct:
-            s = s[np.flatnonzero(w > 0)]
-            return Moments.of(charge(s, t.kind, loss, positive, **clip))
-        return Moments.of(charge(s, t.kind, loss, positive, **clip), w, w2)
+            s, weights = s[np.flatnonzero(w)], ()
+        by_loss: dict[Loss, Floats] = {}
+        for loss in losses:
+            if loss == "log clipped" and "log" in by_loss:
+                by_loss[loss] = clipped(by_loss["log"], clip)
+            else:
+                by_loss[loss] = score_loss(s, t.kind, loss, positive, clip)
+        return [Moments.of(x, *weights) for x in by_loss.values()]
 
-    def of_block(b: Block) -> tuple[Moments, Moments]:
+    def of_block(b: Block) -> Any:
         return of_class(b.score, b.neg, b.neg2, False), of_class(b.score, b.pos, b.pos2, True)
 
-    both = on_threads(of_block, list(t.blocks()))
-    return sum((neg for neg, _ in both), NOTHING), sum((pos for _, pos in both), NOTHING)
+    done = on_threads(of_block, list(t.blocks()))
+    return {
+        loss: (sum((neg[k] for neg, _ in done), NO_LOSS), sum((pos[k] for _, pos in done), NO_LOSS))
+        for k, loss in enumerate(losses)
+    }
+
+
+def class_runs(w: Numbers, start: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """The cells with rows of a class, the runs that have such cells, and where these lie among them.
+
+    >>> class_runs(np.array([2, 0, 1, 1, 0]), np.array([0, 1, 2]))
+    (array([0, 2, 3]), array([0, 2]), array([0, 1]), array([1, 3]))
+    """
+    cells = np.flatnonzero(w)
+    ends = np.searchsorted(cells, np.append(start, len(w)))
+    there = np.flatnonzero(np.diff(ends))
+    return cells, there, ends[there], ends[there + 1]
 
 
 def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, Ints, Ints]:
     """The coarse part of a merged tally, and where the cells of a and of b are in it."""
-    cell, place = np.unique(np.concatenate((a.cell, b.cell)), return_inverse=True)
-    at_a, at_b = place[: len(a.cell)], place[len(a.cell) :]
-    low, high = np.full((2, len(cell)), np.inf), np.full((2, len(cell)), -np.inf)
+    cell, at_a, at_b = union(a.cell, b.cell)
+    low, high = empty_ends(len(cell))
     for part, at in ((a, at_a), (b, at_b)):
         low[:, at] = np.minimum(low[:, at], part.low)
         high[:, at] = np.maximum(high[:, at], part.high)
     losses = {
         loss: (a.losses[loss][0] + b.losses[loss][0], a.losses[loss][1] + b.losses[loss][1])
-        for loss in a.losses.keys() & b.losses.keys()
+        for loss in a.losses
+        if loss in b.losses
     }
     sums = [add(len(cell), [(a.sums(k), at_a), (b.sums(k), at_b)]) for k in (0, 1)]
-    total, rest = np.stack([x.value for x in sums]), rest_of(sums)
-    return Coarse(a.grid, cell, low, high, total, losses, rest), at_a, at_b
+    return Coarse.of(a.grid, cell, low, high, sums, losses), at_a, at_b
+
+
+def empty_ends(cells: int) -> tuple[ByClass, ByClass]:
+    """The smallest and the largest score of cells of which no score is known yet."""
+    return np.full((2, cells), np.inf), np.full((2, cells), -np.inf)
 
 
 def pool(t: Tally, cells: int) -> Tally:
@@ -283,10 +214,11 @@ def pool(t: Tally, cells: int) -> Tally:
 
 def pooled_at(t: Tally, start: Ints) -> Tally:
     """The same with the cells pooled to runs that begin at `start`, as if tied."""
-    neg, pos = neg2, pos2 = add_runs(t.neg, start), add_runs(t.pos, start)
-    if t.weighted:
-        neg2, pos2 = add_runs(t.neg2, start), add_runs(t.pos2, start)
-    columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
+    if t.distinct:  # what is not positive is negative
+        pos = add_runs(t.pos, start)
+        columns = {"neg": np.diff(start, append=len(t.score)) - pos, "pos": pos}
+    else:
+        columns = {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
     return replace(t, score=t.score[start], coarse=None, rest=None, **columns)
 
 
@@ -320,18 +252,17 @@ def extremes(t: Tally) -> tuple[Tally, Tally]:
     (array([2, 0]), array([0, 2]))
     """
     order, tied = order_within(t), tied_within(t)
-    made = []
+    tallies = []
     for above in (order == 1, order >= 0):
         # the lower and the upper half of each cell, one after the other
         sides = (t.neg, ~above), (t.pos, above), (t.neg2, ~above), (t.pos2, above)
         ups = ((w, up & ~tied) for w, up in sides)
         halves = np.stack([np.stack([w * ~up, w * up], 1).ravel() for w, up in ups])
         used = (halves[:2] > 0).any(0)
-        neg, pos, neg2, pos2 = halves[:, used]
         score = np.flatnonzero(used).astype(np.float64)
-        columns = {"neg": neg, "pos": pos, "neg2": neg2, "pos2": pos2}
-        made.append(replace(t, score=score, kind="score", coarse=None, rest=None, **columns))
-    return made[0], made[1]
+        columns = dict(zip(COLUMNS, halves[:, used], strict=True))
+        tallies.append(replace(t, score=score, kind="score", coarse=None, rest=None, **columns))
+    return tallies[0], tallies[1]
 
 
 def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
@@ -345,38 +276,6 @@ def certified(t: Tally, value: Callable[[Tally], float]) -> tuple[float, float]:
     return (worst + best) / 2, (best - worst) / 2
 
 
-def why_open(t: Tally) -> str:
+def why_undecided(t: Tally) -> str:
     """Why what depends on each score by itself cannot be said of a coarse tally, or nothing."""
     return "" if bool(tied_within(t).all()) else "the cells of the coarse tally leave it open"
-
-
-class Shard(NamedTuple):
-    """A file that rows came from: its name, its size in bytes, its rows, and a digest of its content."""
-
-    name: str
-    size: int
-    rows: int
-    digest: str
-
-
-def digest_of(path: str | os.PathLike[str]) -> str:
-    """BLAKE2b of a file's size and content; of large files, of 64 pieces of 1 MiB spread over it.
-
-    Two files of the same size that differ in no such piece would be taken for one.
-    """
-    made = hashlib.blake2b(digest_size=32)
-    with Path(path).open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        made.update(str(size).encode())
-        last = max(0, size - _PIECE)
-        whole = size <= _PIECE * _PIECES
-        steps = -(-size // _PIECE) if whole else _PIECES
-        for k in range(steps):
-            file.seek(k * _PIECE if whole else last * k // (_PIECES - 1))
-            made.update(file.read(_PIECE))
-    return made.hexdigest()
-
-
-def shard_of(path: str | os.PathLike[str], name: str, rows: int) -> Shard:
-    """What is recorded of a file."""
-    return Shard(name, Path(path).stat().st_size, rows, digest_of(path))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Floats
+from scorewise.arrays import EqualByFields, Floats, Ints, freeze
 from scorewise.errors import BadInput
 from scorewise.tallies.losses import logit
 from scorewise.tallies.sorting import Numbers
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusion:
+class Confusion(EqualByFields):
     """Weight per (true class, predicted class), and the sums of squared weights; `a + b` merges.
 
     For two classes the first is the negative and the second the positive one, so that `weight` is
@@ -40,12 +40,10 @@ class Confusion:
     weight2: Numbers
     classes: tuple[str, ...] = ("0", "1")
     doubt: tuple[float, float] = (0.0, 0.0)
+    _identity = ("classes", "doubt", "weight", "weight2")
 
     def __post_init__(self) -> None:
-        for name in ("weight", "weight2"):
-            seen = getattr(self, name).view()
-            seen.flags.writeable = False
-            object.__setattr__(self, name, seen)
+        freeze(self, "weight", "weight2")
 
     @classmethod
     def counts(cls, *, tp: float, fp: float, fn: float, tn: float) -> Confusion:
@@ -54,6 +52,24 @@ class Confusion:
         if (table < 0).any():
             raise BadInput("a count of the confusion is negative; counts are 0 or more")
         return cls(table, table)
+
+    @classmethod
+    def of(
+        cls,
+        true: Ints,
+        predicted: Ints,
+        weight: Numbers,
+        weight2: Numbers,
+        classes: tuple[str, ...],
+    ) -> Confusion:
+        """The confusion of rows, whose true and called classes are places among the classes."""
+        k = len(classes)
+        tables = []
+        for w in (weight,) if weight2 is weight else (weight, weight2):
+            table: Any = np.zeros(k * k, w.dtype)
+            np.add.at(table, true * k + predicted, w)  # unlike bincount, exact for whole numbers
+            tables.append(table.reshape(k, k))
+        return cls(tables[0], tables[-1], classes)
 
     @property
     def table(self) -> Floats:
@@ -107,15 +123,6 @@ class Confusion:
         w, w2 = self.weight + other.weight, self.weight2 + other.weight2
         return Confusion(w, w2, self.classes, doubt)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Confusion):
-            return NotImplemented
-        same = (self.classes, self.doubt) == (other.classes, other.doubt)
-        same = same and np.array_equal(self.weight, other.weight)
-        return same and np.array_equal(self.weight2, other.weight2)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Confusion(classes={self.classes}, weight={self.weight.tolist()})"
 
@@ -128,7 +135,7 @@ class Cut(NamedTuple):
     upto: float
 
 
-def on_their_scale(t: Tally, threshold: float) -> Any:
+def threshold_on_scale(t: Tally, threshold: float) -> Any:
     """A threshold on the scale and in the precision of the scores; of logits it is a probability."""
     if math.isnan(threshold):
         raise BadInput("threshold is NaN; pass a number")

@@ -8,19 +8,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import EqualByFields, Floats, Ints
 from scorewise.checks import one_of
 from scorewise.columns import Kind
-from scorewise.columns.classes import ClassRows, DecidedRows
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.formulas import placed
-from scorewise.tallies.losses import Moments, class_unit
-from scorewise.tallies.sorting import GOLDEN, Numbers, add_runs, first_of_runs, mixed
-from scorewise.tallies.tally import masses
+from scorewise.tallies.losses import class_probabilities
+from scorewise.tallies.runs import add_runs, first_of_runs
+from scorewise.tallies.sorting import Numbers
 
 Rule = Literal["max", "margin", "entropy", "energy"]
-MOST = 1 << 14
+MAX_ROWS = 1 << 14
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MARKS, JOINT = ("score", "true", "weight", "weight2"), ("scores", "y", "weight", "weight2")
 
 
@@ -43,7 +41,7 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
             )  # fmt: skip
         top = scores.max(1)
         return top + np.log(np.exp(scores - top[:, None]).sum(1)), "score"
-    p = class_unit(scores, kind)
+    p = class_probabilities(scores, kind)
     if rule == "max":
         # of probabilities that add up to 1 within rounding, one may lie slightly above it
         return np.minimum(p.max(1), 1.0), "probability"
@@ -56,13 +54,14 @@ def confidence(scores: Floats, kind: str, rule: Rule = "max") -> tuple[Floats, K
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
+class Marks(EqualByFields):
     """Distinct pairs of score and true class, from the lowest score up, with their weight."""
 
     score: Floats
     true: Ints
     weight: Numbers
     weight2: Numbers
+    _identity = MARKS
 
     @classmethod
     def of(cls, score: Floats, true: Ints, weight: Numbers, weight2: Numbers) -> Marks:
@@ -93,13 +92,8 @@ class Marks:
         counted = self.weight2 is self.weight and other.weight2 is other.weight
         return Marks.of(score, true, w, w if counted else w2)
 
-    def __eq__(self, other: object) -> bool:
-        return _same(self, other, MARKS) if isinstance(other, Marks) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def wins(self, own: int, many: int) -> Floats:
-        """For each class, the weight of pairs with a row of `own` in which the latter scores higher.
+    def wins(self, positive: int, classes: int) -> Floats:
+        """For each class, the weight of pairs with a row of `positive` in which the latter scores higher.
 
         Ties count half. There are no pairs within a class.
 
@@ -109,11 +103,11 @@ class Marks:
         """
         w = self.weight.astype(np.float64)
         start = first_of_runs(self.score)
-        mine = add_runs(np.where(self.true == own, w, 0.0), start)
-        above = placed(mine[::-1])[::-1]
+        mine = add_runs(np.where(self.true == positive, w, 0.0), start)
+        above = mine[::-1].cumsum()[::-1] - mine / 2
         pairs = w * np.repeat(above, np.diff(start, append=len(w)))
-        others = np.where(self.true == own, 0.0, pairs)
-        return np.bincount(self.true, others, many).astype(np.float64, copy=False)
+        against = np.where(self.true == positive, 0.0, pairs)
+        return np.bincount(self.true, against, classes).astype(np.float64, copy=False)
 
     def cells(self, positive: int, negative: int | None = None) -> tuple[Any, ...]:
         """Score, neg, pos, neg2, pos2: one class against another, or against the rest."""
@@ -127,44 +121,8 @@ class Marks:
         return (score[start], *columns)
 
 
-@dataclass(frozen=True)
-class Mass:
-    """What each row weighs: its weight and the sum of squared weights; counts are their own squares."""
-
-    w: Numbers
-    w2: Numbers
-
-    @classmethod
-    def of(cls, rows: ClassRows | DecidedRows) -> Mass:
-        """The weights of checked rows."""
-        w, w2 = masses(rows)
-        ones = np.ones(len(rows), np.int64)
-        return cls(ones, ones) if w is None else cls(w, w2)
-
-    def confusion(self, y: Ints, called: Ints, classes: tuple[str, ...]) -> Confusion:
-        """Weight per true class and decision."""
-        k = len(classes)
-        tables = []
-        for w in (self.w,) if self.w2 is self.w else (self.w, self.w2):
-            table: Any = np.zeros(k * k, w.dtype)
-            np.add.at(
-                table, y * k + called, w
-            )  # which, unlike bincount, adds whole numbers exactly
-            tables.append(table.reshape(k, k))
-        return Confusion(tables[0], tables[-1], classes)
-
-    def moments(self, charge: Floats, y: Ints, k: int) -> tuple[Moments, ...]:
-        """The moments of a loss by true class."""
-        made = []
-        for c in range(k):
-            at = y == c
-            w = self.w[at]
-            made.append(Moments.of(charge[at], w, w if self.w2 is self.w else self.w2[at]))
-        return tuple(made)
-
-
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(EqualByFields):
     """Distinct rows with the weight of each: all of them up to 16,384, else a sample of so many.
 
     The sample keeps the rows whose content has the least hash: it depends on nothing but the rows, not
@@ -179,6 +137,7 @@ class Joint:
     key: NDArray[np.uint64]
     total: float
     total2: float
+    _identity = JOINT
 
     @classmethod
     def of(
@@ -202,27 +161,28 @@ class Joint:
         scores, y, w, w2, key = _joined(self, other, (*JOINT, "key"))
         return _least(scores, y, w, w2, key, self.total + other.total, self.total2 + other.total2)
 
-    def __eq__(self, other: object) -> bool:
-        return _same(self, other, JOINT) if isinstance(other, Joint) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 def _least(
     scores: Floats, y: Any, weight: Any, weight2: Any, key: Any, total: float, total2: float
 ) -> Joint:
     """Equal rows joined, and those with the least keys kept."""
-    if len(key) > 2 * MOST:
+    if len(key) > 2 * MAX_ROWS:
         # duplicates share their key, so that the least MOST distinct keys are among those up to here
         ordered = np.sort(key)
-        kept = key <= ordered[first_of_runs(ordered)][:MOST][-1]
-        scores, y, weight, weight2, key = (c[kept] for c in (scores, y, weight, weight2, key))
+        sampled = key <= ordered[first_of_runs(ordered)][:MAX_ROWS][-1]
+        scores, y, weight, weight2, key = (c[sampled] for c in (scores, y, weight, weight2, key))
     order = np.argsort(key, kind="stable")
     start = first_of_runs(key[order])
     w, w2 = add_runs(weight[order], start), add_runs(weight2[order], start)
-    first = order[start][:MOST]
+    first = order[start][:MAX_ROWS]
     return Joint(
-        scores[first], y[first], w[:MOST], w2[:MOST], key[order][start][:MOST], total, total2
+        scores[first],
+        y[first],
+        w[:MAX_ROWS],
+        w2[:MAX_ROWS],
+        key[order][start][:MAX_ROWS],
+        total,
+        total2,
     )
 
 
@@ -230,15 +190,18 @@ def _hash(scores: Floats, y: Ints) -> NDArray[np.uint64]:
     """Sixty-four bits of each row's content, well mixed."""
     # + 0.0 folds -0.0 into 0.0
     bits = np.ascontiguousarray(scores + 0.0).view(np.uint64)
-    found = mixed(y.astype(np.uint64) + np.uint64(1))
+    hashed = mixed(y.astype(np.uint64) + np.uint64(1))
     for k in range(bits.shape[1]):
-        found = mixed(found ^ (bits[:, k] + GOLDEN))
-    return found
+        hashed = mixed(hashed ^ (bits[:, k] + GOLDEN))
+    return hashed
+
+
+def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Bits well stirred: the last step of splitmix64 (Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def _joined(a: Any, b: Any, columns: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(np.concatenate((getattr(a, c), getattr(b, c))) for c in columns)
-
-
-def _same(a: Any, b: Any, columns: tuple[str, ...]) -> bool:
-    return all(np.array_equal(getattr(a, c), getattr(b, c)) for c in columns)

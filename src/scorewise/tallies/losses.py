@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind
-from scorewise.tallies.sorting import Numbers, inner
+from scorewise.computing import inner
+from scorewise.tallies.sorting import Numbers
 
 Loss = Literal["log", "log clipped", "brier", "spherical"]
 LOSSES: tuple[Loss, ...] = ("log", "log clipped", "brier", "spherical")
@@ -20,7 +21,7 @@ CLASS_LOSSES: tuple[ClassLoss, ...] = ("log", "log clipped", "brier", "spherical
 
 
 class Moments(NamedTuple):
-    """Sums over rows of weight x loss, weight^2 x loss and weight^2 x loss^2."""
+    """Sums over rows of weight x loss, weight^2 x loss and weight^2 x loss^2; or arrays of such sums."""
 
     first: float
     square: float
@@ -44,16 +45,15 @@ class Moments(NamedTuple):
             squares = w2 * charge
             return cls(first, float(squares.sum()), inner(squares, charge))
 
-    def about(self, mean: float, squares: float) -> float:
+    def about(self, mean: Any, squares: Any) -> Any:
         """Sum over rows of weight^2 x (loss - mean)^2, given the sum of squared weights."""
-        spread = self.second - 2 * mean * self.square + mean * mean * squares
-        if not math.isfinite(spread):
-            return math.inf
+        variance = self.second - 2 * mean * self.square + mean * mean * squares
         # what rounding leaves when all losses are equal is no spread
-        return spread if spread > 1e-12 * mean * mean * squares else 0.0
+        positive = np.where(variance > 1e-12 * mean * mean * squares, variance, 0.0)
+        return np.where(np.isfinite(variance), positive, np.inf)
 
 
-NOTHING = Moments(0.0, 0.0, 0.0)
+NO_LOSS = Moments(0.0, 0.0, 0.0)
 
 
 def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -87,18 +87,18 @@ def unit(score: NDArray[np.floating], kind: Kind) -> NDArray[np.float64]:
     return expit(score) if kind == "logit" else score.astype(np.float64, copy=False)
 
 
-def charges(
+def score_losses(
     score: NDArray[np.floating], kind: Kind, loss: Loss, clip: float = CLIP
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The loss of each score on a negative and on a positive.
 
-    >>> charges(np.array([0.0, 0.5]), "probability", "log")
+    >>> score_losses(np.array([0.0, 0.5]), "probability", "log")
     (array([0.        , 0.69314718]), array([       inf, 0.69314718]))
     """
-    return charge(score, kind, loss, False, clip), charge(score, kind, loss, True, clip)
+    return score_loss(score, kind, loss, False, clip), score_loss(score, kind, loss, True, clip)
 
 
-def charge(
+def score_loss(
     score: NDArray[np.floating], kind: Kind, loss: Loss, positive: bool, clip: float = CLIP
 ) -> NDArray[np.float64]:
     """The loss of each score on a row of one class."""
@@ -114,14 +114,14 @@ def charge(
         # 1 - hit / size, without losing the digits of a small miss
         return miss * (miss / (size * (size + hit)))
     if kind == "logit":
-        found = np.logaddexp(0.0, -s if positive else s)
+        loss_of_score = np.logaddexp(0.0, -s if positive else s)
     else:
         # log is several times faster than log1p, and as exact where scores are not small
         small = not positive and len(s) and s.min() < 1e-3
         with np.errstate(divide="ignore"):
-            found = np.log1p(-s) if small else np.log(s if positive else 1.0 - s)
-        np.subtract(0.0, found, out=found)  # not -0.0
-    return clipped(found, clip) if loss == "log clipped" else found
+            loss_of_score = np.log1p(-s) if small else np.log(s if positive else 1.0 - s)
+        np.subtract(0.0, loss_of_score, out=loss_of_score)  # not -0.0
+    return clipped(loss_of_score, clip) if loss == "log clipped" else loss_of_score
 
 
 def clipped(log: Floats, clip: float = CLIP) -> Floats:
@@ -144,8 +144,7 @@ def uncertainty(share: NDArray[np.float64], loss: Loss) -> NDArray[np.float64]:
         return 2 * share * rest / (1.0 + size)
     from scipy.special import entr
 
-    total: NDArray[np.float64] = entr(share) + entr(rest)
-    return total
+    return np.asarray(entr(share) + entr(rest))
 
 
 def softmax(z: Floats) -> Floats:
@@ -155,11 +154,10 @@ def softmax(z: Floats) -> Floats:
     array([[0.5, 0.5, 0. ]])
     """
     e = np.exp(z - z.max(1, keepdims=True))
-    total: Floats = e / e.sum(1, keepdims=True)
-    return total
+    return np.asarray(e / e.sum(1, keepdims=True))
 
 
-def class_unit(scores: Floats, kind: str) -> Floats:
+def class_probabilities(scores: Floats, kind: str) -> Floats:
     """Scores of several classes as probabilities: as they are, or those of rows of logits."""
     return softmax(scores) if kind == "logit" else scores
 
@@ -169,20 +167,19 @@ def log_of_truth(y: NDArray[np.int64], scores: Floats, kind: str) -> Floats:
     at = scores[np.arange(len(y)), y]
     if kind == "logit":
         top = scores.max(1)
-        rest: Floats = at - top - np.log(np.exp(scores - top[:, None]).sum(1))
-        return rest
+        return np.asarray(at - top - np.log(np.exp(scores - top[:, None]).sum(1)))
     with np.errstate(divide="ignore"):
         return np.log(at)
 
 
-def class_charges(y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss) -> Floats:
+def class_losses(y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss) -> Floats:
     """The loss of each row, given its probabilities and the log of that of the truth.
 
     `brier` is the sum over classes of squares, from 0 to 2; `spherical` is 1 - p_truth / |p|; `ranked`
     the sum over the K - 1 cuts of squares of cumulative probabilities, divided by K - 1.
 
     >>> y, p = np.array([0]), np.array([[0.5, 0.3, 0.2]])
-    >>> [class_charges(y, p, np.log(p[:, 0]), loss).round(4).item() for loss in CLASS_LOSSES]
+    >>> [class_losses(y, p, np.log(p[:, 0]), loss).round(4).item() for loss in CLASS_LOSSES]
     [0.6931, 0.6931, 0.38, 0.1889, 0.145]
     """
     if loss == "log":
@@ -191,16 +188,13 @@ def class_charges(y: NDArray[np.int64], p: Floats, log: Floats, loss: ClassLoss)
         return clipped(-log)
     if loss in ("brier", "spherical"):
         at = p[np.arange(len(y)), y]
-        others = np.where(np.arange(p.shape[1]) == y[:, None], 0.0, p)
-        rest = (others * others).sum(1)
+        wrong = np.where(np.arange(p.shape[1]) == y[:, None], 0.0, p)
+        rest = (wrong * wrong).sum(1)
         if loss == "brier":
-            distance: Floats = (1 - at) ** 2 + rest
-            return distance
+            return np.asarray((1 - at) ** 2 + rest)
         # 1 - at / norm, without the loss of digits when that is close to 0
         norm = np.sqrt(at * at + rest)
-        angle: Floats = rest / (norm * (norm + at))
-        return angle
+        return np.asarray(rest / (norm * (norm + at)))
     below = np.cumsum(p, 1)[:, :-1]
     happened = np.arange(p.shape[1] - 1) >= y[:, None]
-    total: Floats = ((below - happened) ** 2).sum(1) / (p.shape[1] - 1)
-    return total
+    return np.asarray(((below - happened) ** 2).sum(1) / (p.shape[1] - 1))

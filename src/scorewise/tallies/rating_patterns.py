@@ -10,47 +10,44 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Ints
 from scorewise.columns.rating_codes import Codes, RatingList
-from scorewise.tallies.sorting import first_of_runs
 
 _FEW = 1 << 20  # possible patterns that are counted without a sort
 
 
-def folded(
-    ratings: Codes | RatingList, weight: Any, weight2: Any, many: int, plain: bool
+def distinct_patterns(
+    ratings: Codes | RatingList, weight: Any, weight2: Any, categories: int, plain: bool
 ) -> tuple[Codes | RatingList, Any, Any]:
     """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
     if isinstance(ratings, RatingList):
-        key, few = list_keys(ratings, many), False
+        key, size = _list_keys(ratings, categories), _FEW + 1
     else:
-        few = (many + 1) ** ratings.shape[1] <= _FEW
-        key = _keys(ratings, many) if few else _ranked_keys(ratings, many)
-    if not few:
+        key, size = _keys(ratings, categories), (categories + 1) ** ratings.shape[1]
+    if size > _FEW:
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
-        return rows_of(ratings, first), sums[0], sums[1]
-    size = (many + 1) ** ratings.shape[1]
+        return take_rows(ratings, first), sums[0], sums[1]
     amount = np.bincount(key, minlength=size)
     seen = np.flatnonzero(amount)
     sums = [amount, amount] if plain else [_summed(key, w, size) for w in (weight, weight2)]
-    return _spelled(seen, many, ratings.shape[1]), sums[0][seen], sums[1][seen]
+    return _spelled(seen, categories, ratings.shape[1]), sums[0][seen], sums[1][seen]
 
 
-def distinct(codes: Codes, many: int) -> tuple[Codes, Ints | slice]:
+def distinct_rows(codes: Codes, categories: int) -> tuple[Codes, Ints | slice]:
     """The distinct rows of a table and the place of each row among them; all, where many are possible."""
-    if (many + 1) ** codes.shape[1] > _FEW:
+    if (categories + 1) ** codes.shape[1] > _FEW:
         return codes, slice(None)
-    key = _keys(codes, many)
+    key = _keys(codes, categories)
     there = np.bincount(key) > 0
     place: Ints = (there.cumsum() - 1)[key]
-    return _spelled(np.flatnonzero(there), many, codes.shape[1]), place
+    return _spelled(np.flatnonzero(there), categories, codes.shape[1]), place
 
 
-def rows_of(ratings: Codes | RatingList, rows: Ints) -> Codes | RatingList:
+def take_rows(ratings: Codes | RatingList, rows: Ints) -> Codes | RatingList:
     """Some rows of a table or a list, in that order."""
-    return picked(ratings, rows) if isinstance(ratings, RatingList) else ratings[rows]
+    return take_patterns(ratings, rows) if isinstance(ratings, RatingList) else ratings[rows]
 
 
-def picked(ratings: RatingList, rows: Ints) -> RatingList:
+def take_patterns(ratings: RatingList, rows: Ints) -> RatingList:
     """The ratings of some patterns, in that order."""
     start, length = spans(ratings.item, ratings.shape[0])
     at = ranges(start[rows], length[rows])
@@ -58,18 +55,18 @@ def picked(ratings: RatingList, rows: Ints) -> RatingList:
     return RatingList(item, ratings.rater[at], ratings.code[at], (len(rows), ratings.shape[1]))
 
 
-def summed(place: Any, weight: Any, size: int) -> NDArray[np.float64]:
+def sums_at(place: Any, weight: Any, size: int) -> NDArray[np.float64]:
     """The sum of the weights, which may be fractions, at each place."""
     if weight.dtype != object:
         return np.asarray(np.bincount(place, weight, size))
-    found: Any = np.zeros(size, object)
-    np.add.at(found, place, weight)
-    return np.asarray(found)
+    sums: Any = np.zeros(size, object)
+    np.add.at(sums, place, weight)
+    return np.asarray(sums)
 
 
-def spans(place: Ints, many: int) -> tuple[Ints, Ints]:
+def spans(place: Ints, runs: int) -> tuple[Ints, Ints]:
     """Where each of so many runs of equal places starts in the sorted list, and its length."""
-    length = np.bincount(place, minlength=many)
+    length = np.bincount(place, minlength=runs)
     return length.cumsum() - length, length
 
 
@@ -80,49 +77,41 @@ def ranges(start: Ints, length: Ints) -> Ints:
     [3, 4, 7]
     """
     before: Ints = length.cumsum()
-    found: Ints = np.arange(int(length.sum())) + (start + length - before).repeat(length)
-    return found
+    return np.asarray(np.arange(int(length.sum())) + (start + length - before).repeat(length))
 
 
-def _keys(codes: Codes, many: int) -> NDArray[np.int64]:
-    key = np.zeros(len(codes), np.int64)
-    for column in codes.T:
-        key *= many + 1
-        key += column
-        key += 1
-    return key
-
-
-def _spelled(key: NDArray[np.int64], many: int, raters: int) -> Codes:
-    """The patterns of keys."""
-    powers = (many + 1) ** np.arange(raters - 1, -1, -1, dtype=np.int64)
-    return (key[:, None] // powers % (many + 1) - 1).astype(np.int32)
-
-
-def _ranked_keys(codes: Codes, many: int) -> NDArray[np.int64]:
+def _keys(codes: Codes, categories: int) -> NDArray[np.int64]:
     """Keys in the order of the patterns; they are replaced by their ranks where they grow too long."""
     key, reach = np.zeros(len(codes), np.int64), 1
     for column in codes.T:
-        if reach > 2**62 // (many + 1):
-            distinct, key = np.unique(key, return_inverse=True)
-            reach = len(distinct)
-        key = key * (many + 1) + column + 1
-        reach *= many + 1
+        if reach > 2**62 // (categories + 1):
+            words, key = np.unique(key, return_inverse=True)
+            reach = len(words)
+        key *= categories + 1
+        key += column
+        key += 1
+        reach *= categories + 1
     return key
 
 
-def list_keys(ratings: RatingList, many: int) -> Ints:
+def _spelled(key: NDArray[np.int64], categories: int, raters: int) -> Codes:
+    """The patterns of keys."""
+    powers = (categories + 1) ** np.arange(raters - 1, -1, -1, dtype=np.int64)
+    return (key[:, None] // powers % (categories + 1) - 1).astype(np.int32)
+
+
+def _list_keys(ratings: RatingList, categories: int) -> Ints:
     """Keys of patterns in the order that they would have in a table."""
     # in a table, who has an earlier rater's rating comes after who has none
-    word = (ratings.shape[1] - 1 - ratings.rater) * many + ratings.code
-    return ranked(word, *spans(ratings.item, ratings.shape[0]))
+    word = (ratings.shape[1] - 1 - ratings.rater) * categories + ratings.code
+    return sequence_ranks(word, *spans(ratings.item, ratings.shape[0]))
 
 
-def ranked(word: Ints, start: Ints, length: Ints) -> Ints:
+def sequence_ranks(word: Ints, start: Ints, length: Ints) -> Ints:
     """Where each of several sequences of words stands in their order; equal ones stand at one place.
 
-    >>> ranked(np.array([5, 5, 2, 5, 2, 3]), np.array([0, 1, 3, 4]), np.array([1, 2, 1, 2])).tolist()
-    [1, 3, 1, 0]
+    >>> sequence_ranks(np.array([5, 5, 2, 5, 2, 3]), np.array([0, 1, 3, 4]), np.array([1, 2, 1, 2]))
+    array([1, 3, 1, 0])
     """
     rank = np.zeros(len(start), np.int64)
     left, step = np.arange(len(start)), 0
@@ -143,11 +132,10 @@ def ranked(word: Ints, start: Ints, length: Ints) -> Ints:
 
 def _runs(starts: NDArray[np.bool_]) -> Ints:
     """The start of the run that each place belongs to."""
-    found: Ints = np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0))
-    return found
+    return np.asarray(np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0)))
 
 
-class Counted(NamedTuple):
+class CategoryCounts(NamedTuple):
     """What was said of each pattern: each category once, by pattern and category, with its ratings.
 
     `start` and `length` are the span of each pattern, `rated` how many ratings it has.
@@ -161,37 +149,29 @@ class Counted(NamedTuple):
     rated: Ints
 
     @classmethod
-    def of(cls, ratings: Codes | RatingList) -> Counted:
-        """Of a table of ratings, or of a list of them.
+    def of(cls, ratings: RatingList) -> CategoryCounts:
+        """Of ratings one by one.
 
-        >>> Counted.of(np.array([[2, 0, 2], [1, -1, -1]], np.int32)).times
+        >>> CategoryCounts.of(RatingList.of(np.array([[2, 0, 2], [1, -1, -1]], np.int32))).times
         array([1, 2, 1])
         """
-        if isinstance(ratings, RatingList):
-            order = np.lexsort((ratings.code, ratings.item))
-            at, code = ratings.item[order], ratings.code[order]
-        else:
-            ordered = np.sort(ratings, axis=1)
-            there = ordered >= 0
-            at, code = np.nonzero(there)[0], ordered[there]
-        first = first_of_runs(at, code)
-        times: Ints = np.diff(first, append=len(at))
-        patterns = ratings.shape[0]
-        rated = np.bincount(at, minlength=patterns)
-        at = at[first]
-        return cls(at, code[first], times, *spans(at, patterns), rated)
+        categories, patterns = int(ratings.code.max(initial=0)) + 1, ratings.shape[0]
+        key, times = np.unique(ratings.item * categories + ratings.code, return_counts=True)
+        at, code = np.divmod(key, categories)
+        rated, length = (np.bincount(x, minlength=patterns) for x in (ratings.item, at))
+        return cls(at, code.astype(np.int32), times, length.cumsum() - length, length, rated)
 
-    def pick(self, rows: Ints) -> Counted:
+    def pick(self, rows: Ints) -> CategoryCounts:
         """Some patterns, in that order."""
         start, length = self.start[rows], self.length[rows]
         at = ranges(start, length)
         place = np.arange(len(rows)).repeat(length)
         start = length.cumsum() - length
-        return Counted(place, self.code[at], self.times[at], start, length, self.rated[rows])
+        return CategoryCounts(place, self.code[at], self.times[at], start, length, self.rated[rows])
 
     def total(self, each: Any) -> NDArray[np.float64]:
         """The sum over each pattern of a number for each category that was said of it."""
-        return summed(self.at, each, len(self.rated))
+        return sums_at(self.at, each, len(self.rated))
 
     def steps(self) -> tuple[Ints, Iterator[Ints]]:
         """The patterns from the longest on, and where the first category of each is, the second, ...
@@ -201,9 +181,9 @@ class Counted(NamedTuple):
         order = np.argsort(-self.length, kind="stable")
         longer = np.searchsorted(-self.length[order], -np.arange(self.length.max(initial=0)))
         start = self.start[order]
-        return order, (start[:many] + step for step, many in enumerate(longer.tolist()))
+        return order, (start[:patterns] + step for step, patterns in enumerate(longer.tolist()))
 
 
 def _summed(place: Any, weight: Any, size: int) -> Any:
-    found = summed(place, weight, size)
-    return found.astype(np.int64) if weight.dtype.kind == "i" else found
+    sums = sums_at(place, weight, size)
+    return sums.astype(np.int64) if weight.dtype.kind == "i" else sums

@@ -9,31 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from scorewise.arrays import Floats, Ints
-from scorewise.columns.rating_codes import (
-    Codes,
-    Given,
-    RatingList,
-    category_values,
-    is_number,
-)
+from scorewise.arrays import EqualByFields, Floats, Ints
+from scorewise.columns.grouping import members
+from scorewise.columns.rating_codes import Codes, RatingList, category_values, is_number
 from scorewise.columns.ratings import RatingRows, Scale, rating_rows, table_ratings
 from scorewise.errors import BadInput
 from scorewise.tallies.confusion import Confusion
-from scorewise.tallies.rating_patterns import Counted, folded, rows_of, spans
-from scorewise.tallies.sorting import Numbers, summed_up
+from scorewise.tallies.rating_patterns import (
+    CategoryCounts,
+    distinct_patterns,
+    sums_at,
+    take_patterns,
+    take_rows,
+)
+from scorewise.tallies.sorting import Numbers, total_weight
 
-DENSE = 1 << 26  # cells of patterns x categories
+MAX_TABLE = 1 << 26  # cells of patterns x categories
+UNNAMED = "it is not known which rater gave which rating"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratings(Given):
+class Ratings(EqualByFields):
     """Distinct patterns of ratings with the weight of the items that have each; `a + b` merges.
 
-    `codes` are patterns x raters: places in `categories`, -1 where a rater said nothing. They are `given`
-    as that table, or one by one, as `listed`, where most of it would be empty. `weight` and `weight2` are
-    the sums of the items' weights and of their squares (both are counts without weights). `values` are
-    the numbers of the categories. `raters` is None where it is not known who said what.
+    `listed` has the ratings one by one; `codes` are patterns x raters: places in `categories`, -1 where a
+    rater said nothing. `weight` and `weight2` are the sums of the items' weights and of their squares (both
+    are counts without weights). `values` are the numbers of the categories. `raters` is None where it is
+    not known who said what.
 
     >>> r = Ratings.of({"ann": ["yes", "no", "yes"], "bob": ["yes", "yes", "yes"]})
     >>> r.codes.tolist(), r.weight.tolist(), r.categories
@@ -42,7 +44,7 @@ class Ratings(Given):
     [2, 4]
     """
 
-    given: Codes | RatingList
+    listed: RatingList
     weight: Numbers
     weight2: Numbers
     categories: tuple[str, ...]
@@ -51,6 +53,7 @@ class Ratings(Given):
     raters: tuple[str, ...] | None
     declared: bool = False
     weighted: bool = False
+    _identity = ("categories", "scale", "raters", "weight", "weight2", "values", "listed")
 
     @classmethod
     def of(
@@ -90,8 +93,9 @@ class Ratings(Given):
         at = np.nonzero(c.weight)
         values = category_values(list(c.classes), scale, declared=True)
         return cls(
-            np.stack(at, axis=1).astype(np.int32), c.weight[at], c.weight2[at], c.classes, values,
-            scale, ("first", "second"), True, not np.array_equal(c.weight, c.weight2),
+            RatingList.of(np.stack(at, axis=1).astype(np.int32)), c.weight[at], c.weight2[at],
+            c.classes, values, scale, ("first", "second"), True,
+            not np.array_equal(c.weight, c.weight2),
         )  # fmt: skip
 
     @classmethod
@@ -113,7 +117,7 @@ class Ratings(Given):
 
     @classmethod
     def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
-        given = rows.given if rows.raters is not None else _in_order(rows.given)
+        ratings = rows.given if rows.raters is not None else _in_order(rows.given)
         weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
         weight2: Any = weight
         if rows.weight is not None:
@@ -121,17 +125,16 @@ class Ratings(Given):
         plain = rows.count is None and rows.weight is None
         w, w2 = weight, weight2
         if fold:
-            given, w, w2 = folded(given, weight, weight2, len(rows.categories), plain)
-        if isinstance(given, RatingList):
-            rated = np.bincount(given.item, minlength=given.shape[0]) > 0
-        else:
-            rated = np.any(given >= 0, axis=1)
-        used = np.flatnonzero((w > 0) & rated)
-        made = cls(
-            rows_of(given, used), w[used], w2[used], rows.categories, rows.values, rows.scale,
+            ratings, w, w2 = distinct_patterns(
+                ratings, weight, weight2, len(rows.categories), plain
+            )
+        listed = RatingList.of(ratings)
+        used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
+        folded = cls(
+            take_patterns(listed, used), w[used], w2[used], rows.categories, rows.values, rows.scale,
             rows.raters, rows.declared, rows.weight is not None,
         )  # fmt: skip
-        return made, used
+        return folded, used
 
     @classmethod
     def of_long(
@@ -153,10 +156,19 @@ class Ratings(Given):
             rating_rows(item=item, rater=rater, rating=rating, scale=scale, categories=categories)
         )
 
+    def __len__(self) -> int:
+        """How many patterns there are."""
+        return len(self.weight)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Patterns x raters."""
+        return self.listed.table()
+
     @property
     def items(self) -> float:
         """The weight of the items that have a rating."""
-        return summed_up(self.weight)
+        return total_weight(self.weight)
 
     @property
     def effective(self) -> float:
@@ -165,9 +177,9 @@ class Ratings(Given):
         return float(self.weight.sum()) ** 2 / squares if squares else 0.0
 
     @cached_property
-    def counted(self) -> Counted:
+    def counted(self) -> CategoryCounts:
         """The categories that were said of each pattern, and how often."""
-        return Counted.of(self.given)
+        return CategoryCounts.of(self.listed)
 
     @property
     def rated(self) -> Ints:
@@ -175,43 +187,44 @@ class Ratings(Given):
         return self.counted.rated
 
     @cached_property
+    def said(self) -> Floats:
+        """The weight of the ratings that say each category."""
+        c = self.counted
+        return sums_at(c.code, self.weight[c.at] * c.times, len(self.categories))
+
+    @cached_property
     def counts(self) -> Ints:
         """Patterns x categories: how many raters chose each."""
-        many = len(self.categories)
-        if len(self) * many > DENSE:
+        categories = len(self.categories)
+        if len(self) * categories > MAX_TABLE:
             raise BadInput(
-                f"{len(self):,} patterns of {many:,} categories are too many for a table"
+                f"{len(self):,} patterns of {categories:,} categories are too many for a table"
             )
-        table = np.zeros((len(self), many), np.int64)
+        table = np.zeros((len(self), categories), np.int64)
         table[self.counted.at, self.counted.code] = self.counted.times
         return table
 
     @cached_property
-    def by_rater(self) -> tuple[Ints, Ints, Ints]:
-        """The places in the list by rater, and where those of each start and how many there are."""
-        raters = self.listed.rater
-        return np.argsort(raters, kind="stable"), *spans(raters, self.given.shape[1])
+    def by_rater(self) -> list[Ints]:
+        """The places in the list of the ratings of each rater."""
+        return members(self.listed.rater, self.listed.shape[1])
 
     def said_by(self, rater: int | str) -> Codes:
         """What a rater said of each pattern, -1 where nothing."""
-        k = self.at(rater)
-        if not isinstance(self.given, RatingList):
-            return self.given[:, k]
-        order, start, length = self.by_rater
-        its = order[start[k] : start[k] + length[k]]
-        found = np.full(len(self), -1, np.int32)
-        found[self.given.item[its]] = self.given.code[its]
-        return found
+        its = self.by_rater[self.at(rater)]
+        codes = np.full(len(self), -1, np.int32)
+        codes[self.listed.item[its]] = self.listed.code[its]
+        return codes
 
     def pair(self, first: int | str, second: int | str) -> Confusion:
         """The table of two raters, over the items that both rated."""
         a, b = (self.said_by(r) for r in (first, second))
-        return paired(a, b, self.weight, self.weight2, self.categories)
+        return pair_table(a, b, self.weight, self.weight2, self.categories)
 
     def at(self, rater: int | str) -> int:
         """The column of a rater."""
         if self.raters is None:
-            raise BadInput("it is not known which rater gave which rating: the ratings are counts")
+            raise BadInput(f"{UNNAMED}: the ratings are counts")
         if isinstance(rater, str):
             if rater not in self.raters:
                 raise BadInput(f"no rater is named {rater!r}; there are {', '.join(self.raters)}")
@@ -227,11 +240,11 @@ class Ratings(Given):
         codes = np.stack([self.said_by(r) for r in raters], axis=1)
         assert self.raters is not None
         used = (codes >= 0).any(1)
-        given, w, w2 = folded(
+        ratings, w, w2 = distinct_patterns(
             codes[used], self.weight[used], self.weight2[used], len(self.categories), False
         )
         names = tuple(self.raters[self.at(r)] for r in raters)
-        return replace(self, given=given, weight=w, weight2=w2, raters=names)
+        return replace(self, listed=RatingList.of(ratings), weight=w, weight2=w2, raters=names)
 
     def __radd__(self, other: object) -> Ratings:
         """So that `sum` takes ratings: it begins with 0."""
@@ -253,60 +266,48 @@ class Ratings(Given):
         w, w2 = (
             np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
         )
-        given, w, w2 = folded(_joined_lists(self, other, words), w, w2, len(words), False)
-        return replace(
-            self, given=given, weight=w, weight2=w2, categories=words, values=values,
-            weighted=self.weighted or other.weighted,
-        )  # fmt: skip
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Ratings):
-            return NotImplemented
-        names = ("categories", "scale", "raters")
-        arrays = ("weight", "weight2", "values")
-        listed = ("item", "rater", "code", "shape")
-        return (
-            all(getattr(self, k) == getattr(other, k) for k in names)
-            and all(np.array_equal(getattr(self, k), getattr(other, k)) for k in arrays)
-            and all(np.array_equal(*(getattr(r.listed, k) for r in (self, other))) for k in listed)
+        ratings, w, w2 = distinct_patterns(
+            _joined_lists(self, other, words), w, w2, len(words), False
         )
-
-    __hash__ = None  # type: ignore[assignment]
+        return replace(
+            self, listed=RatingList.of(ratings), weight=w, weight2=w2, categories=words,
+            values=values, weighted=self.weighted or other.weighted,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         who = "unknown" if self.raters is None else len(self.raters)
         return f"Ratings(items={self.items:g}, raters={who}, categories={self.categories})"
 
 
-def some_items(rows: RatingRows, at: Ints) -> RatingRows:
+def take_items(rows: RatingRows, at: Ints) -> RatingRows:
     """Some of the items, in no groups; clusters are numbered anew.
 
     >>> rows = rating_rows(raters={"ann": ["yes", "no", None], "bob": ["yes", "yes", "no"]})
-    >>> some_items(rows, np.array([0, 2])).codes.tolist()
+    >>> take_items(rows, np.array([0, 2])).codes.tolist()
     [[1, 1], [-1, 0]]
     """
     cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
     columns: tuple[Any, ...] = (rows.weight, rows.count, rows.first)
     weight, count, first = (None if x is None else x[at] for x in columns)
-    kept = np.zeros(len(rows), bool)
-    kept[at] = True
+    selected = np.zeros(len(rows), bool)
+    selected[at] = True
     return replace(
-        rows, given=rows_of(rows.given, at), cluster=cluster, groups={},
+        rows, given=take_rows(rows.given, at), cluster=cluster, groups={},
         items=None if rows.items is None else [rows.items[k] for k in at.tolist()],
-        place=rows.place.keep(kept) if rows.first is None else rows.place,
+        place=rows.place.keep(selected) if rows.first is None else rows.place,
         weight=weight, count=count, first=first,
     )  # fmt: skip
 
 
-def paired(
+def pair_table(
     first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
 ) -> Confusion:
     """The table of two columns of codes, over the patterns that have both."""
-    both, many = (first >= 0) & (second >= 0), len(categories)
-    cell = first[both].astype(np.int64) * many + second[both]
+    both, k = (first >= 0) & (second >= 0), len(categories)
+    cell = first[both].astype(np.int64) * k + second[both]
     kind: Any = np.int64 if weight.dtype.kind == "i" else np.float64
-    sums = (np.bincount(cell, w[both], many * many) for w in (weight, weight2))
-    w, w2 = (s.reshape(many, many).astype(kind) for s in sums)
+    sums = (np.bincount(cell, w[both], k * k) for w in (weight, weight2))
+    w, w2 = (s.reshape(k, k).astype(kind) for s in sums)
     return Confusion(w, w2, categories)
 
 
@@ -326,7 +327,7 @@ def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
     return tuple(words), np.array([k if places else both[w] for k, w in enumerate(words)], float)
 
 
-def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> Codes | RatingList:
+def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> RatingList:
     """The ratings of both, those of the second after those of the first."""
     place = {w: k for k, w in enumerate(words)}
     codes = [np.array([place[w] for w in r.categories], np.int32)[r.listed.code] for r in (a, b)]
@@ -334,13 +335,13 @@ def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> Codes | Rat
         np.concatenate((a.listed.item, b.listed.item + len(a))),
         np.concatenate((a.listed.rater, b.listed.rater)),
         np.concatenate(codes),
-        (len(a) + len(b), max(r.given.shape[1] for r in (a, b))),
-    ).compact()
+        (len(a) + len(b), max(r.listed.shape[1] for r in (a, b))),
+    )
 
 
-def _in_order(given: Codes | RatingList) -> Codes | RatingList:
+def _in_order(ratings: Codes | RatingList) -> Codes | RatingList:
     """The ratings of each item in one order, where it is not known who said what."""
-    if not isinstance(given, RatingList):
-        return np.asarray(-np.sort(-given, axis=1))
-    order = np.lexsort((-given.code, given.item))
-    return given._replace(code=given.code[order])
+    if not isinstance(ratings, RatingList):
+        return np.asarray(-np.sort(-ratings, axis=1))
+    order = np.lexsort((-ratings.code, ratings.item))
+    return ratings._replace(code=ratings.code[order])

@@ -7,25 +7,28 @@ others, so that nothing but whole numbers is added, and the sum of days has the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from scorewise.arrays import EqualByFields
 from scorewise.columns.files import join
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.coarse import Origin, Stored
+from scorewise.tallies.origin import Origin, Stored
 from scorewise.tallies.tally import Tally
 
 if TYPE_CHECKING:
     import polars as pl
 
 Key = tuple[str, ...]
+Part = TypeVar("Part")
 _MANY = ("score", "raters")  # roles of several columns, as lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TallySet(Mapping[Key, Tally], Stored):
+class TallySet(Stored, EqualByFields, Mapping[Key, Tally]):
     """A tally for each combination of groups that occurs; `by` names the columns of the keys.
 
     The last column is that of time where `window` says how it was cut ("day", ...). `a + b` adds group by
@@ -43,6 +46,7 @@ class TallySet(Mapping[Key, Tally], Stored):
     parts: dict[Key, Tally] = field(default_factory=dict)
     window: str | None = None
     origin: Origin = field(default_factory=Origin)  # of all rows, which has the files
+    _identity = ("by", "window", "parts")
 
     def __getitem__(self, key: str | Key) -> Tally:
         """The tally of a group, by its words; a single word where there is one column."""
@@ -54,17 +58,27 @@ class TallySet(Mapping[Key, Tally], Stored):
     def __len__(self) -> int:
         return len(self.parts)
 
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.origin.rows
+
+    @property
+    def cells(self) -> int:
+        """The number of distinct scores, or of cells, in all groups."""
+        return sum(t.cells for t in self.parts.values())
+
     @cached_property
     def whole(self) -> Tally:
         """The tally of all rows."""
-        total = added(self.parts[key] for key in self)
-        known = replace(
+        total = sum((self.parts[key] for key in self), Tally.empty())
+        origin = replace(
             total.origin,
             shards=self.origin.shards,
             dropped=self.origin.dropped,
             sources=self.origin.sources or total.origin.sources,
         )
-        return replace(total, origin=known)
+        return replace(total, origin=origin)
 
     def over(self, by: Sequence[str]) -> TallySet:
         """The same by some of its columns, added up over the others."""
@@ -75,28 +89,20 @@ class TallySet(Mapping[Key, Tally], Stored):
                     Option("by", name),
                 )
         at = [self.by.index(name) for name in by]
-        parts: dict[Key, list[Tally]] = {}
+        groups: dict[Key, list[Tally]] = {}
         for key in self:
-            parts.setdefault(tuple(key[k] for k in at), []).append(self.parts[key])
-        made = {key: added(tallies) for key, tallies in parts.items()}
+            groups.setdefault(tuple(key[k] for k in at), []).append(self.parts[key])
+        sums = {key: sum(tallies, Tally.empty()) for key, tallies in groups.items()}
         window = self.window if self.by[-1:] == tuple(by)[-1:] else None
-        return TallySet(tuple(by), made, window, self.origin)
+        return TallySet(tuple(by), sums, window, self.origin)
 
     def __add__(self, other: TallySet) -> TallySet:
         _check_groups(self, other)
         parts = {
-            key: added(t.parts[key] for t in (self, other) if key in t.parts)
+            key: sum((t.parts[key] for t in (self, other) if key in t.parts), Tally.empty())
             for key in {*self.parts, *other.parts}
         }
         return TallySet(self.by, parts, self.window, self.origin + other.origin)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TallySet):
-            return NotImplemented
-        same = (self.by, self.window) == (other.by, other.window)
-        return same and self.parts == other.parts
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         rows = sum(t.origin.rows for t in self.parts.values())
@@ -117,16 +123,20 @@ def _check_groups(a: TallySet | RowTally, b: TallySet | RowTally) -> None:
         )  # fmt: skip
 
 
-def added(tallies: Iterable[Tally]) -> Tally:
-    """The sum of tallies; of no tallies the empty one."""
-    total = Tally.empty()
-    for t in tallies:
-        total = total + t
-    return total
+def pile(
+    sums: list[Part],
+    t: Part,
+    add: Callable[[Part, Part], Part] = operator.add,
+    cells: Callable[[Part], int] = operator.attrgetter("cells"),
+) -> None:
+    """Add to a growing sum, small parts to each other first, so that each is seldom merged."""
+    while sums and cells(sums[-1]) <= 2 * cells(t):
+        t = add(sums.pop(), t)
+    sums.append(t)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RowTally(Stored):
+class RowTally(Stored, EqualByFields):
     """Distinct rows of a few columns, and how many rows each stands for; `a + b` merges.
 
     `roles` are the options with which a verb reads the columns: `label` and `score`, `label` and `classes`,
@@ -144,6 +154,7 @@ class RowTally(Stored):
     by: tuple[str, ...] = ()
     window: str | None = None
     origin: Origin = field(default_factory=Origin)  # the files; it counts no rows
+    _identity = ("roles", "by", "window", "frame")
 
     @classmethod
     def of(
@@ -160,14 +171,14 @@ class RowTally(Stored):
         series = [
             c.alias(n) if isinstance(c, pl.Series) else pl.Series(n, c) for n, c in columns.items()
         ]
-        frame, given = pl.DataFrame(series), roles.get("count")
-        count = _free("rows", [n for n in columns if n != given])
-        if given is None:
+        frame, count_column = pl.DataFrame(series), roles.get("count")
+        count = free_name("rows", [n for n in columns if n != count_column])
+        if count_column is None:
             frame = frame.with_columns(pl.lit(1, pl.Int64).alias(count))
         else:
-            frame = frame.rename({given: count}).with_columns(pl.col(count).cast(pl.Int64))
-        known = {k: v for k, v in roles.items() if v is not None} | {"count": count}
-        return cls(_folded(frame, count), known, tuple(by), window, origin or Origin())
+            frame = frame.rename({count_column: count}).with_columns(pl.col(count).cast(pl.Int64))
+        named = {k: v for k, v in roles.items() if v is not None} | {"count": count}
+        return cls(_folded(frame, count), named, tuple(by), window, origin or Origin())
 
     @property
     def count(self) -> str:
@@ -180,14 +191,19 @@ class RowTally(Stored):
         return int(self.frame[self.count].sum() or 0)
 
     @property
+    def cells(self) -> int:
+        """How many rows are distinct."""
+        return self.frame.height
+
+    @property
     def columns(self) -> list[str]:
         """The columns of the rows, without their number."""
         return [c for c in self.frame.columns if c != self.count]
 
     def options(self, by: Any = None) -> dict[str, Any]:
         """What a verb is given beside the frame; groups are all columns of groups, or some of them."""
-        asked = [by] if isinstance(by, str) else list(by or self.by)
-        for name in asked:
+        groups = [by] if isinstance(by, str) else list(by or self.by)
+        for name in groups:
             if name not in self.by:
                 of = (
                     f"is by {' and '.join(self.by)}, not by '{name}'"
@@ -195,7 +211,7 @@ class RowTally(Stored):
                     else "has no groups"
                 )
                 raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
-        return {**self.roles, **({"by": asked} if asked else {})}
+        return {**self.roles, **({"by": groups} if groups else {})}
 
     def __add__(self, other: RowTally) -> RowTally:
         if not isinstance(other, RowTally):
@@ -214,29 +230,22 @@ class RowTally(Stored):
         )
         return replace(self, frame=_below((self.frame, other.frame), self.count), origin=origin)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RowTally):
-            return NotImplemented
-        same = (self.roles, self.by, self.window) == (other.roles, other.by, other.window)
-        return same and self.frame.equals(other.frame)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
-        return f"<RowTally: {self.rows:,} rows, {self.frame.height:,} distinct ones of {names}>"
+        return f"<RowTally: {self.rows:,} rows, {self.cells:,} distinct ones of {names}>"
 
 
 def role_columns(roles: Mapping[str, Any], by: Iterable[str] = ()) -> list[str]:
     """The columns that roles name, each once; a number of rows is not among them."""
-    found = [roles.get("label"), roles.get("weight")]
+    columns = [roles.get("label"), roles.get("weight")]
     for role in _MANY:
-        found += list(roles.get(role) or ())
-    found += list((roles.get("classes") or {}).values())
-    return list(dict.fromkeys(c for c in (*found, *by) if c is not None))
+        columns += list(roles.get(role) or ())
+    columns += list((roles.get("classes") or {}).values())
+    return list(dict.fromkeys(c for c in (*columns, *by) if c is not None))
 
 
-def _free(name: str, used: Sequence[str]) -> str:
+def free_name(name: str, used: Sequence[str]) -> str:
+    """The name, with underscores behind it where it is used already."""
     while name in used:
         name += "_"
     return name
@@ -258,8 +267,8 @@ def _below(frames: Sequence[pl.DataFrame], count: str) -> pl.DataFrame:
     import polars as pl
 
     names = frames[0].columns
-    made = [pl.Series(n, join(n, [("one", f[n]) for f in frames])) for n in names]
-    return _folded(pl.DataFrame(made), count)
+    columns = [pl.Series(n, join(n, [("one", f[n]) for f in frames])) for n in names]
+    return _folded(pl.DataFrame(columns), count)
 
 
 def _said(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""From rows to cells with one sort, sums over runs of cells, and results kept with what they are made of.
+"""From rows to cells with one sort.
 
 A float whose sign is known leaves its sign bit free, and the label goes there: `key = (bits << 1) |
 label`. One in-place sort of unsigned integers then orders scores and labels together, several times
@@ -7,138 +7,25 @@ faster than an argsort. Only weights need an argsort.
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Hashable, Sequence
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Bools, Ints
+from scorewise.arrays import Bools, Floats, Ints
+from scorewise.computing import on_threads, threads
+from scorewise.tallies.runs import add_runs, first_of_runs
 
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
-    from scorewise.tallies.tally import Tally
-
-
-Made = TypeVar("Made")
-Given = TypeVar("Given")
-Further = ParamSpec("Further")
 AnyFloats = NDArray[np.floating]
 Numbers = Ints | NDArray[np.float64]
 _PART = 1 << 15  # rows that are folded into cells at a time
 _ROWS = 1 << 19  # keys whose halves are worth a thread each
-_BLOCKS = 8  # blocks that are
-_MOST_THREADS = 4
-_NAME = "scorewise"  # of the threads
-_TERMS = 1 << 18  # of a product of matrices, beyond which OpenBLAS divides it among threads
-_making: dict[tuple[int, Hashable], threading.RLock] = {}
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def kept(owner: Any, name: Hashable, make: Callable[[], Made]) -> Made:
-    """What was made before under that name of an immutable value, or is made now."""
-    store: dict[Hashable, Made] = owner.__dict__.setdefault("_kept", {})
-    if name in store:
-        return store[name]
-    if not _in_pool():
-        store[name] = make()
-        return store[name]
-    # of our threads one makes it and the others wait: none of them ever waits for a thread outside
-    key = id(owner), name
-    try:
-        with _making.setdefault(key, threading.RLock()):
-            if name not in store:
-                store[name] = make()
-    finally:
-        _making.pop(key, None)
-    return store[name]
-
-
-def once(
-    function: Callable[Concatenate[Tally, Further], Made],
-) -> Callable[Concatenate[Tally, Further], Made]:
-    """The same function, which keeps its results with the tally."""
-    name = _name(function)
-
-    @wraps(function)
-    def known(t: Tally, *args: Further.args, **options: Further.kwargs) -> Made:
-        return kept(t, (name, *args, *options.items()), lambda: function(t, *args, **options))
-
-    return known  # type: ignore[return-value]  # it takes the tally by any name
-
-
-def know(t: Tally, function: Callable[..., Made], *args: Hashable, made: Made) -> None:
-    """Keep with the tally what a function made `once` gives, where it is known from elsewhere."""
-    kept(t, (_name(function), *args), lambda: made)
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}.{function.__qualname__}"
-
-
-def on_threads(
-    function: Callable[[Given], Made], parts: Sequence[Given], enough: int = 0
-) -> list[Made]:
-    """What the function makes of each part, in order; on threads where each has enough parts.
-
-    numpy computes beside other threads. Results do not depend on how many there are.
-
-    >>> on_threads(abs, [-1, 2, -3], enough=1)
-    [1, 2, 3]
-    """
-    many = min(_threads(), len(parts) // (enough or _BLOCKS))
-    # a task that waited for others of the same pool could wait for ever
-    if many < 2 or _in_pool():
-        return [function(part) for part in parts]
-    size = -(-len(parts) // (4 * many))  # a few tasks for each, because some run more slowly
-    tasks = [parts[i : i + size] for i in range(0, len(parts), size)]
-    done = _pool().map(lambda task: [function(part) for part in task], tasks)
-    return [made for task in done for made in task]
-
-
-def each_on_threads(function: Callable[[Given], object], parts: Sequence[Given]) -> None:
-    """Call the function on each part, one by one on whichever thread is free."""
-    if _threads() < 2 or _in_pool():
-        return
-    for _ in _pool().map(function, parts):
-        pass
-
-
-def _in_pool() -> bool:
-    """Whether this is one of our threads."""
-    return threading.current_thread().name.startswith(_NAME)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads that are started once, and wait for work."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(_threads(), _NAME)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
-
-
-@cache
-def _threads() -> int:
-    """How many threads are worth while: as many as this process has cores, up to a few."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # on systems that bind no process to cores
-        cores = os.cpu_count() or 1
-    return min(cores, _MOST_THREADS)
 
 
 def _sort(key: NDArray[Any]) -> None:
     """Sort in place: very many in halves around the median, each on a thread."""
     parts = [key]
-    while len(parts) < _threads() and len(parts[0]) >= _ROWS:
+    while len(parts) < threads() and len(parts[0]) >= _ROWS:
         on_threads(lambda part: part.partition(len(part) // 2), parts, enough=1)
         parts = [half for p in parts for half in (p[: len(p) // 2], p[len(p) // 2 :])]
     on_threads(lambda part: part.sort(), parts, enough=1)
@@ -199,15 +86,15 @@ def _count_one_sign(y: Bools, s: AnyFloats) -> tuple[AnyFloats, Ints, Ints]:
     ends = _ends_of_runs(key)
     firsts, done = [0, *ends][:-1], 0
     cells = on_threads(lambda ends: fold(*ends), list(zip(firsts, ends, strict=True)))
-    for first, many in zip(firsts, cells, strict=True):
+    for first, cells_of_part in zip(firsts, cells, strict=True):
         if done < first:
             for column in (key, neg, pos):
-                column[done : done + many] = column[first : first + many]
-        done += many
-    found: list[Any] = [key[:done].view(s.dtype), neg[:done], pos[:done]]
+                column[done : done + cells_of_part] = column[first : first + cells_of_part]
+        done += cells_of_part
+    columns: list[Any] = [key[:done].view(s.dtype), neg[:done], pos[:done]]
     if 2 * done <= len(key):
-        found = [column.copy() for column in found]
-    return found[0], found[1], found[2]
+        columns = [column.copy() for column in columns]
+    return columns[0], columns[1], columns[2]
 
 
 def _ends_of_runs(key: Any) -> list[int]:
@@ -245,88 +132,38 @@ def sum_cells(s: AnyFloats, columns: Numbers) -> tuple[AnyFloats, Numbers]:
     return score, add_runs(columns[:, order], start)
 
 
-def first_of_runs(*sorted_columns: NDArray[np.generic]) -> NDArray[np.int64]:
-    """The places at which a sorted array, or one of several sorted together, takes a new value.
+def union(a: AnyFloats | Ints, b: AnyFloats | Ints) -> tuple[Any, Ints, Ints]:
+    """The distinct values of two increasing columns, and where those of each are among them.
 
-    >>> first_of_runs(np.array([3, 3, 5, 7, 7]))
-    array([0, 2, 3])
+    >>> union(np.array([1, 3]), np.array([2, 3]))
+    (array([1, 2, 3]), array([0, 2]), array([1, 2]))
     """
-    first = np.zeros(len(sorted_columns[0]), np.bool_)
-    first[:1] = True
-    for column in sorted_columns:
-        first[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(first)
+    both = np.concatenate((a, b))
+    # two increasing runs: a stable sort merges them in one pass
+    order = np.argsort(both, kind="stable")
+    start = first_of_runs(both[order])
+    new, place = np.zeros((2, len(both)), np.int64)
+    new[start] = 1
+    place[order] = new.cumsum() - 1
+    return both[order[start]], place[: len(a)], place[len(a) :]
 
 
-def add_runs(columns: Any, start: NDArray[np.int64]) -> Any:
-    """The sums of each run along the last axis."""
-    if not len(start):
-        return np.zeros((*columns.shape[:-1], 0), columns.dtype)
-    return np.add.reduceat(columns, start, axis=-1)
+def largest(among: Bools, top: int, value: Floats, *then: Floats) -> Ints:
+    """The places of the largest values among some; of equals the largest by what follows, then the first.
+
+    >>> same = np.array([0.5, 0.7, 0.7])
+    >>> largest(same > 0, 2, same, np.array([0.1, 0.2, 0.3]))
+    array([2, 1])
+    """
+    at = np.flatnonzero(among)
+    if top < len(at):
+        least = -np.partition(-value[at], top - 1)[top - 1] if top else np.inf
+        at = at[value[at] >= least]
+    keys = (-x[at] for x in reversed((value, *then)))
+    return np.asarray(at[np.lexsort((at, *keys))][:top])
 
 
-def inner(a: Any, b: Any) -> float:
-    """Sum of products, added pairwise in this thread: BLAS would wake threads for each small block."""
-    total: float = (a * b).sum().item()
-    return total
-
-
-def summed_up(weight: Numbers) -> float:
+def total_weight(weight: Numbers) -> float:
     """The sum of weights as a number of Python; whole where these are counts."""
     total: float = weight.sum().item()
     return total
-
-
-def product(a: Any, b: Any) -> Any:
-    """Matrix product in this thread, in parts so small that BLAS wakes no threads for them.
-
-    >>> product(np.ones((2, 3)), np.ones((3, 1)))
-    array([[3.],
-           [3.]])
-    """
-    rows = max(1, _TERMS // max(b.size, 1))
-    return np.concatenate([a[i : i + rows] @ b for i in range(0, max(len(a), 1), rows)])
-
-
-def runs(mass: Any, most: int) -> NDArray[np.int64]:
-    """The first cells of at most so many runs of about equal mass; no cell is split.
-
-    >>> runs(np.array([1.0, 1.0, 2.0, 1.0, 1.0]), 3)
-    array([0, 2, 3])
-    """
-    return np.arange(len(mass)) if len(mass) <= most else first_of_runs(mass_index(mass, most))
-
-
-def mass_index(mass: Any, many: int) -> Ints:
-    """In which of so many parts of equal mass each cell has its middle."""
-    upto = mass.cumsum()
-    # sums of weights may fall slightly below an edge that they reach
-    place = (2 * upto - mass) * many / (2 * upto[-1]) + 1e-9
-    index: Ints = np.minimum(place.astype(np.int64), many - 1)
-    return index
-
-
-def quantile_cells(most: int, *mass: Any) -> Ints:
-    """The cells in which the quantiles of the summed masses lie, the first cell included.
-
-    So many parts of equal mass have these as their first cells, at most. Walked through in blocks.
-
-    >>> quantile_cells(3, np.array([1.0, 1.0, 2.0, 1.0, 1.0]))
-    array([0, 1, 2])
-    """
-    total = sum(w.sum() for w in mass)
-    wanted, below, found = total * (np.arange(1, most) / most), 0.0, [np.zeros(1, np.int64)]
-    for first in range(0, len(mass[0]), _PART):
-        upto = sum(w[first : first + _PART] for w in mass).cumsum() + below
-        inside = wanted[(wanted > below) & (wanted <= upto[-1])]
-        found.append(first + np.searchsorted(upto, inside))
-        below = upto[-1]
-    start = np.concatenate(found)
-    return start[first_of_runs(start)]
-
-
-def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Bits well stirred: the last step of splitmix64 (Steele, Lea and Flood 2014)."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

@@ -11,24 +11,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Bools, Floats
-from scorewise.columns import Kind, Missing, Rows, take
-from scorewise.columns.classes import ClassRows, DecidedRows, only_column, positive_column
+from scorewise.arrays import Bools, Floats, freeze
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.classes import ClassRows, DecidedRows, positive_column
+from scorewise.columns.sources import only_column
+from scorewise.computing import cached
 from scorewise.errors import BadInput, Option
-from scorewise.tallies import coarse as cells
 from scorewise.tallies import exact
-from scorewise.tallies.coarse import Coarse, Grid, Origin
-from scorewise.tallies.confusion import Confusion, Cut, on_their_scale
-from scorewise.tallies.losses import LOSSES, expit, unit
+from scorewise.tallies.coarse import (
+    Coarse,
+    Grid,
+    cells_of,
+    class_runs,
+    empty_ends,
+    grid_of,
+    loss_moments,
+    merge_coarse,
+    pool,
+)
+from scorewise.tallies.confusion import Confusion, Cut, threshold_on_scale
+from scorewise.tallies.losses import expit, unit
+from scorewise.tallies.origin import Origin, Stored
+from scorewise.tallies.runs import add_runs
 from scorewise.tallies.sorting import (
     AnyFloats,
     Numbers,
-    add_runs,
     count_cells,
-    first_of_runs,
-    kept,
     sort_cells,
-    summed_up,
+    total_weight,
+    union,
 )
 
 _BLOCK = 1 << 15  # cells whose columns fit a core's cache
@@ -49,12 +60,13 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally(cells.Stored):
+class Tally(Stored):
     """Weight of negatives and positives on each distinct score, from the lowest up.
 
-    Unweighted rows leave counts (int64). Weighted rows also leave sums of squared weights, because
-    intervals need them; those sums are exact, `rest` being what their floats leave out, so that they are
-    the same whatever the order of the rows. Immutable; `a + b` merges, `Tally.empty()` is the zero.
+    Unweighted rows leave counts (int64), which are their own squares. Weighted rows also leave sums of
+    squared weights, because intervals need them; those sums are exact, `rest` being what their floats
+    leave out, so that they are the same whatever the order of the rows. Immutable; `a + b` merges,
+    `Tally.empty()` is the zero.
 
     >>> t = Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1])
     >>> t.score, t.neg, t.pos
@@ -66,8 +78,8 @@ class Tally(cells.Stored):
     score: AnyFloats
     neg: Numbers
     pos: Numbers
-    neg2: Numbers
-    pos2: Numbers
+    neg2: Numbers = None  # type: ignore[assignment]  # without them, the same as neg and pos
+    pos2: Numbers = None  # type: ignore[assignment]
     kind: Kind = "probability"
     origin: Origin = field(default_factory=Origin)
     coarse: Coarse | None = None
@@ -78,15 +90,13 @@ class Tally(cells.Stored):
             not self.weighted or self.rest.shape[1:] != (4, len(self.score))
         ):
             object.__setattr__(self, "rest", None)  # of weights that were replaced
-        shared = self.neg2 is self.neg and self.pos2 is self.pos
-        for name in ("score", *exact.COLUMNS):
-            seen = getattr(self, name).view()
-            seen.flags.writeable = False
-            object.__setattr__(self, name, seen)
+        shared = self.neg2 is None or (self.neg2 is self.neg and self.pos2 is self.pos)
+        freeze(self, "score", "neg", "pos")
         if shared or not self.weighted:
-            # counts are their own squares, and are kept once
             object.__setattr__(self, "neg2", self.neg)
             object.__setattr__(self, "pos2", self.pos)
+        else:
+            freeze(self, "neg2", "pos2")
 
     @classmethod
     def of(
@@ -107,9 +117,10 @@ class Tally(cells.Stored):
         off the scores unless said: "probability" if all lie in [0, 1], otherwise "score"; "logit"
         must be said. See `scorewise.columns` for how the positive class is chosen.
         """
-        rows = take(
-            only_column(y),
-            {"score": positive_column(y, s, positive, kind)},
+        rows = binary_rows(
+            None,
+            label=only_column(y),
+            score={"score": positive_column(y, s, positive, kind)},
             weight=weight,
             count=count,
             positive=positive,
@@ -136,12 +147,13 @@ class Tally(cells.Stored):
     ) -> Tally:
         """The tally of labels and scores with the weights of checked rows."""
         w, w2 = masses(rows)
-        positives = int(y.sum() if rows.count is None else rows.count[y].sum())
+        positives = int(np.count_nonzero(y) if rows.count is None else rows.count[y].sum())
         total = len(y) if rows.count is None else int(rows.count.sum())
         origin = replace(origin, negatives=total - positives, positives=positives)
         if w is None:
-            score, neg, pos = count_cells(y, s)
-            return cls(score, neg, pos, neg, pos, kind, origin)
+            tally = cls(*count_cells(y, s), kind=kind, origin=origin)
+            vars(tally).update(negatives=total - positives, positives=positives)  # not summed again
+            return tally
         used = w > 0
         order, score, start = sort_cells(s[used])
         columns = [
@@ -151,7 +163,7 @@ class Tally(cells.Stored):
         ]
         if w2 is w:
             neg, pos = (add_runs(c, start) for c in columns)
-            return cls(score, neg, pos, neg, pos, kind, origin)
+            return cls(score, neg, pos, kind=kind, origin=origin)
         sums = [exact.sum_runs(c, start) for c in columns]
         return cls(score, kind=kind, origin=origin, **exact.as_columns(sums))
 
@@ -159,7 +171,17 @@ class Tally(cells.Stored):
     def empty(cls) -> Tally:
         """No rows: the zero of merging."""
         none = np.empty(0, np.int64)
-        return cls(np.empty(0), none, none, none, none)
+        return cls(np.empty(0), none, none)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.origin.rows
+
+    @property
+    def cells(self) -> int:
+        """The number of distinct scores, or of cells of the grid."""
+        return len(self.score)
 
     @property
     def weighted(self) -> bool:
@@ -174,19 +196,19 @@ class Tally(cells.Stored):
     @cached_property
     def negatives(self) -> float:
         """Weight of the negatives (their number, when unweighted)."""
-        return summed_up(self.neg)
+        return total_weight(self.neg)
 
     @cached_property
     def positives(self) -> float:
         """Weight of the positives (their number, when unweighted)."""
-        return summed_up(self.pos)
+        return total_weight(self.pos)
 
     @cached_property
     def squares(self) -> tuple[float, float]:
         """Sums of squared weights of the negatives and of the positives."""
         if self.neg2 is self.neg and self.pos2 is self.pos:
             return self.negatives, self.positives
-        return summed_up(self.neg2), summed_up(self.pos2)
+        return total_weight(self.neg2), total_weight(self.pos2)
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -233,7 +255,7 @@ class Tally(cells.Stored):
         Both directions are added up from their own end, so that neither loses digits to the other.
         """
         # not a cached property, for whose lock other tallies would wait
-        return kept(self, "outside", self._around)
+        return cached(self, "outside", self._around)
 
     def _around(self) -> list[tuple[Any, Any, Any, Any]]:
         starts = range(0, len(self.score), _BLOCK)
@@ -248,7 +270,7 @@ class Tally(cells.Stored):
 
         For variances and replicates, which need no more cells than that; never for values.
         """
-        return kept(self, "pooled", lambda: cells.pool(self, 1 << 16))
+        return cached(self, "pooled", lambda: pool(self, 1 << 16))
 
     def cut(self, threshold: float) -> Cut:
         """The threshold with the whole interval of scores that gives the same decisions.
@@ -256,7 +278,7 @@ class Tally(cells.Stored):
         >>> Tally.of([1, 0, 1], [0.8, 0.3, 0.2]).cut(0.5)
         Cut(threshold=0.5, above=0.3, upto=0.8)
         """
-        raw = on_their_scale(self, threshold)
+        raw = threshold_on_scale(self, threshold)
         low = high = self.score
         if self.coarse is not None:
             low, high = self.coarse.low.min(0), self.coarse.high.max(0)
@@ -279,7 +301,10 @@ class Tally(cells.Stored):
         array([[1, 0],
                [1, 1]])
         """
-        raw, names = on_their_scale(self, threshold), (self.origin.negative, self.origin.positive)
+        raw, names = (
+            threshold_on_scale(self, threshold),
+            (self.origin.negative, self.origin.positive),
+        )
         if self.coarse is None:
             i = int(np.searchsorted(self.score, raw))
             columns = (self.neg, self.pos, self.neg2, self.pos2)
@@ -304,25 +329,31 @@ class Tally(cells.Stored):
         >>> Tally.of([0, 1, 1], [0.1, 0.1000001, 0.7]).coarsen()
         <Tally: 3 rows, 2 positive, on 2 cells (probability)>
         """
-        grid = grid or cells.grid_of(self.kind)
+        grid = grid or grid_of(self.kind)
         if self.coarse is not None:
             if self.coarse.grid != grid:
                 raise BadInput(f"the tally is coarse already, on the grid {self.coarse.grid!r}")
             return self
-        number, start = cells.cells_of(self.score, grid)
+        number, start = cells_of(self.score, grid)
         s, p = self.score.astype(np.float64), unit(self.score, self.kind)
-        low, high = np.empty((2, len(start))), np.empty((2, len(start)))
-        for k, w in enumerate((self.neg, self.pos) if len(start) else ()):
-            low[k] = np.minimum.reduceat(np.where(w > 0, s, np.inf), start)
-            high[k] = np.maximum.reduceat(np.where(w > 0, s, -np.inf), start)
-        if self.weighted:
-            with np.errstate(over="ignore"):  # the sum of scores near the largest float is infinite
-                sums = [exact.plain(add_runs(w * p, start)) for w in (self.neg, self.pos)]
-        else:
-            sums = exact.sum_counted(p, (self.neg, self.pos), start)
-        losses = {} if self.kind == "score" else {x: cells.loss_moments(self, x) for x in LOSSES}
-        total, rest = np.stack([x.value for x in sums]), exact.rest_of(sums)
-        coarse = Coarse(grid, number, low, high, total, losses, rest)
+        low, high = empty_ends(len(start))
+        sums = []
+        for k, w in enumerate((self.neg, self.pos)):
+            at, there, first, end = class_runs(w, start)
+            low[k, there], high[k, there] = s[at[first]], s[at[end - 1]]
+            if self.weighted:
+                with np.errstate(
+                    over="ignore"
+                ):  # sums of scores near the largest float are infinite
+                    sums.append(exact.as_exact(add_runs(w * p, start)))
+            else:
+                counts = None if self.distinct else w[at]
+                digits, top = exact.run_digits(p[at], first, counts)
+                full = np.zeros((len(digits), len(start)), np.int64)
+                full[:, there] = digits
+                sums.append(exact.from_digits(full, top))
+        losses = {} if self.kind == "score" else loss_moments(self)
+        coarse = Coarse.of(grid, number, low, high, sums, losses)
         # in the precision of the scores, in which thresholds are compared
         middle = coarse.middle.astype(self.score.dtype)
         return replace(self, score=middle, coarse=coarse, **exact.joined_runs(self, start))
@@ -338,32 +369,15 @@ class Tally(cells.Stored):
                 Option("kind"),
             )
         coarse: Coarse | None = None
-        if known := a.coarse or b.coarse:
-            a, b = a.coarsen(known.grid), b.coarsen(known.grid)
+        if either := a.coarse or b.coarse:
+            a, b = a.coarsen(either.grid), b.coarsen(either.grid)
             assert a.coarse is not None
             assert b.coarse is not None
-            coarse, at_a, at_b = cells.merge_coarse(a.coarse, b.coarse)
-            score = coarse.middle.astype(np.result_type(a.score, b.score))
-            columns = exact.merged(len(score), [(a, at_a), (b, at_b)])
+            coarse, *places = merge_coarse(a.coarse, b.coarse)
+            score: Any = coarse.middle.astype(np.result_type(a.score, b.score))
         else:
-            score = np.concatenate((a.score, b.score))
-            # two increasing runs: a stable sort merges them in one pass
-            order = np.argsort(score, kind="stable")
-            start = first_of_runs(score[order])
-            score = score[order][start]
-            if a.weighted or b.weighted:
-                new = np.zeros(len(order), np.int64)
-                new[start] = 1
-                place = np.empty(len(order), np.int64)
-                place[order] = new.cumsum() - 1
-                at = place[: len(a.score)], place[len(a.score) :]
-                columns = exact.merged(len(score), [(a, at[0]), (b, at[1])])
-            else:
-                neg, pos = (
-                    add_runs(np.concatenate(pair)[order], start)
-                    for pair in ((a.neg, b.neg), (a.pos, b.pos))
-                )
-                columns = {"neg": neg, "pos": pos, "neg2": neg, "pos2": pos}
+            score, *places = union(a.score, b.score)
+        columns = exact.merged(len(score), list(zip((a, b), places, strict=True)))
         # probabilities and other scores together are scores
         kind = a.kind if a.kind == b.kind else "score"
         return Tally(score, kind=kind, origin=origin, coarse=coarse, **columns)
@@ -391,8 +405,6 @@ class Tally(cells.Stored):
             if summed and not exact.same_rest(self.coarse.rest, other.coarse.rest):
                 return False
         return all(np.array_equal(a, b) for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         o = self.origin

@@ -9,24 +9,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scorewise.columns import Kind, Missing
-from scorewise.columns.files import is_files
-from scorewise.columns.grouping import Every, check_groups
+from scorewise.columns.grouping import Every
 from scorewise.columns.roles import Spec
+from scorewise.columns.sources import is_files
+from scorewise.engines.file_walk import MEMORY, FileWalk, TallyOptions
+from scorewise.engines.files import rows_of_files, tally_of_files
 from scorewise.errors import BadInput, Option
 from scorewise.registry import MEASURES
 from scorewise.show.data import DataRecord
 from scorewise.show.document import Document
-from scorewise.show.fields import Count, Number, Record, Word, means
 from scorewise.show.page import Section, section
-from scorewise.show.shown import Shown
+from scorewise.show.records import Count, Number, Record, Word, field
+from scorewise.show.result import Pictures, Result
 from scorewise.show.verdict import Claims, claim
-from scorewise.show.words import Sentence, count, counted, percent
+from scorewise.show.words import Sentence, count, percent, plural
 from scorewise.tallies import ClassTally, RowTally, Tally, TallySet
-from scorewise.tallies.coarse import Grid, Shard
-from scorewise.tallies.gathering import MEMORY, Asked, Parts, gather, listed_files
-from scorewise.tallies.merging import check_path, is_saved, merged
-from scorewise.tallies.row_files import Wanted, gather_rows
-from scorewise.tallies.store import AnyTally, save
+from scorewise.tallies.coarse import Grid
+from scorewise.tallies.consistency import AnyTally
+from scorewise.tallies.merging import as_list, check_path, is_saved, merge_files
+from scorewise.tallies.store import save
 
 
 @dataclass(frozen=True)
@@ -65,49 +66,27 @@ def tally_files(
         raise BadInput(
             "a tally is made of files of rows; saved tallies are added up by scorewise merge"
         )
-    if raters or classes is not None or _several(score):
-        roles = {"label": label, "score": score, "classes": classes, "raters": list(raters) or None}
-        roles |= {"weight": weight, "count": count, "positive": positive, "kind": kind}
+    several_scores = score is not None and not isinstance(score, str) and len(score) > 1
+    together = bool(raters) or classes is not None or several_scores
+    roles: dict[str, Any] = {
+        "label": label, "score": score, "classes": classes, "raters": list(raters) or None,
+        "weight": weight, "count": count, "positive": positive, "kind": kind,
+    }  # fmt: skip
+    if together:
         _refuse_roles(roles, grid)
-        groups = (by,) if isinstance(by, str) else tuple(by or ())
-        wanted = Wanted(
-            roles if raters else {**roles, "missing": missing},
-            groups,
-            time,
-            every,
-            encoding,
-            memory,
-        )
-        parts = Parts(Path(f"{out}.parts"), wanted.mark, resume)
-        found = gather_rows(
-            listed_files(source), wanted, again=again, skip_bad_files=skip_bad_files, parts=parts
-        )
-        save(found.tally, out)
-        parts.clear()
-        return Saved(found.tally, found.tally.rows, found.notes)
-    score = _one(score)
-    columns: dict[str, Any] = {"label": label, "score": score, "weight": weight, "count": count}
-    if by is not None:
-        check_groups(by, {name: used for name, used in columns.items() if used is not None})
-        columns["group"] = [by] if isinstance(by, str) else list(by)
-    if time is not None:
-        columns["time"] = time
-    asked = Asked(columns, positive, kind, missing, encoding, every, grid, memory)
-    parts = Parts(Path(f"{out}.parts"), asked.mark, resume)
-    made = gather(
-        listed_files(source), asked, again=again, skip_bad_files=skip_bad_files, parts=parts
-    )
+    elif score is not None and not isinstance(score, str):
+        roles["score"] = next(iter(score), None)
+    if not raters:
+        roles["missing"] = missing
+    options = TallyOptions(roles, by, time, every, encoding, grid, memory)
+    walk = FileWalk(
+        as_list(source), again=again, skip_bad_files=skip_bad_files,
+        checkpoints=Path(f"{out}.parts"), mark=options.mark, resume=resume,
+    )  # fmt: skip
+    made = (rows_of_files if together else tally_of_files)(options, walk)
     save(made.tally, out)
-    parts.clear()
-    return Saved(made.tally, made.tallies.origin.rows, made.notes)
-
-
-def _several(score: Any) -> bool:
-    return score is not None and not isinstance(score, str) and len(score) > 1
-
-
-def _one(score: Any) -> str | None:
-    return score if score is None or isinstance(score, str) else next(iter(score), None)
+    walk.clear()
+    return Saved(made.tally, made.tally.rows, made.notes)
 
 
 def _refuse_roles(roles: dict[str, Any], grid: Grid | None) -> None:
@@ -133,17 +112,17 @@ def merge(files: Any, *, again: bool = False, out: str) -> Saved:
     A tally of rows that another has already is refused, by the files that each was made of, unless `again`.
     """
     check_path(out)
-    total = merged(_tallies(files), again)
+    total = merge_files(_tallies(files), again)
     save(total, out)
-    return Saved(total, _rows(total))
+    return Saved(total, total.rows)
 
 
 def show(files: Any, *, again: bool = False) -> ShownTally:
     """What is in saved tallies: rows, classes, cells, groups, and the files that they were made of."""
-    return ShownTally(merged(_tallies(files), again))
+    return ShownTally(merge_files(_tallies(files), again))
 
 
-class ShownTally(Shown):
+class ShownTally(Result):
     """A saved tally as a page."""
 
     def __init__(self, tally: AnyTally) -> None:
@@ -157,7 +136,6 @@ class ShownTally(Shown):
     def pictures(self) -> Any:
         """How the scores of both classes are spread; of several classes, the decisions."""
         from scorewise.displays import ConfusionDisplay, DensityDisplay
-        from scorewise.displays.overview import Pictures
 
         t = self.tally
         if isinstance(t, RowTally):
@@ -169,19 +147,12 @@ class ShownTally(Shown):
 
 
 def _tallies(files: Any) -> list[Any]:
-    listed = listed_files(files)
-    if not is_saved(listed):
+    names = as_list(files)
+    if not is_saved(names):
         raise BadInput(
-            f"{listed[0]} is not a saved tally (.tally); make one of it with scorewise tally"
+            f"{names[0]} is not a saved tally (.tally); make one of it with scorewise tally"
         )
-    return listed
-
-
-def _rows(t: AnyTally) -> int:
-    if isinstance(t, ClassTally | RowTally):
-        return int(t.rows)
-    assert isinstance(t, Tally | TallySet)
-    return t.origin.rows
+    return names
 
 
 # What `show` writes and shows of a saved tally.
@@ -195,45 +166,40 @@ class FileRecord(Record):
 
     name: str
     size: Count
-    rows: Count = means("Its rows, with those that were dropped.")
-    digest: str = means("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
-
-    @classmethod
-    def of(cls, shard: Shard) -> FileRecord:
-        """The record of what is known of a file."""
-        return cls(name=shard.name, size=shard.size, rows=shard.rows, digest=shard.digest)
+    rows: Count = field("Its rows, with those that were dropped.")
+    digest: str = field("BLAKE2b (256 bits) of its size and content, of large files of 64 pieces.")
 
 
 class GroupRecord(Record):
     """The rows of one group, or of one window of time."""
 
-    words: list[str] = means("The value of each column of groups.")
+    words: list[str] = field("The value of each column of groups.")
     rows: Count
     positives: Count | None
-    cells: Count = means("Its distinct scores, cells of the grid, or distinct rows.")
+    cells: Count = field("Its distinct scores, cells of the grid, or distinct rows.")
 
 
 class TallyDocument(Document, command="show"):
     """What is in a saved tally."""
 
     verdict: Claims
-    data: DataRecord | None = means("The rows and classes; null of several classes.")
+    data: DataRecord | None = field("The rows and classes; null of several classes.")
     rows: Count
-    classes: list[str] = means("The classes; the negative one first, where there are two.")
+    classes: list[str] = field("The classes; the negative one first, where there are two.")
     score: str
-    kind: Kind | None = means("What the scores are said to be; null: not said.")
-    cells: Count = means("Distinct scores, cells of the grid, or distinct rows, in all groups.")
-    grid: Word | None = means("The grid of the cells; null: all scores are exact.")
-    bound: Number = means(
+    kind: Kind | None = field("What the scores are said to be; null: not said.")
+    cells: Count = field("Distinct scores, cells of the grid, or distinct rows, in all groups.")
+    grid: Word | None = field("The grid of the cells; null: all scores are exact.")
+    bound: Number = field(
         "How far AUROC may be from that of the exact scores; null: none or not known."
     )
-    columns: list[str] = means("Columns of distinct rows; empty where scores are kept by class.")
+    columns: list[str] = field("Columns of distinct rows; empty where scores are kept by class.")
     by: list[str]
-    window: Word | None = means(
+    window: Word | None = field(
         "What a window of time is, by the last of these columns; null: none."
     )
-    groups: list[GroupRecord] = means("The groups.")
-    files: list[FileRecord] = means("The files of rows, where they were recorded.")
+    groups: list[GroupRecord] = field("The groups.")
+    files: list[FileRecord] = field("The files of rows, where they were recorded.")
 
     def sections(self) -> list[Section]:
         """The rows, the scores, the groups and the files."""
@@ -243,8 +209,8 @@ class TallyDocument(Document, command="show"):
             facts += [("Classes", ", ".join(self.classes))] if self.classes else []
         else:
             facts += self.data.facts()
-        cells = f"{counted(self.cells, 'cell')} of the grid '{self.grid}'"
-        exact = f"{counted(self.cells, 'distinct score')}, exact"
+        cells = f"{plural(self.cells, 'cell')} of the grid '{self.grid}'"
+        exact = f"{plural(self.cells, 'distinct score')}, exact"
         if self.bound is not None and self.grid is not None:
             cells += f"; AUROC is known to within {self.bound:.2g}"
         if self.columns:
@@ -286,77 +252,60 @@ def _table(
 
 def tally_document(t: AnyTally) -> TallyDocument:
     """The document of any saved tally."""
-    if isinstance(t, RowTally):
-        return _of_rows(t)
+    fields: dict[str, Any] = dict.fromkeys(("data", "grid", "bound", "window"))
+    fields |= {name: [] for name in ("columns", "by", "groups", "files")}
     if isinstance(t, ClassTally):
-        said = f"{counted(int(t.rows), 'row')} of {len(t.classes)} classes."
-        return TallyDocument(
-            verdict=[claim("data", "rows", said)],
-            data=None, rows=int(t.rows), classes=list(t.classes), score=t.top.origin.score,
-            kind="probability" if t.kind == "probability" else "score", cells=len(t.top.score), grid=None,
-            bound=None, columns=[], by=[], window=None, groups=[], files=[],
-        )  # fmt: skip
-    parts = t if isinstance(t, TallySet) else {}
-    whole = t.whole if isinstance(t, TallySet) else t
-    assert isinstance(whole, Tally)
-    groups = [
-        GroupRecord(
-            words=list(key), rows=x.origin.rows, positives=x.origin.positives, cells=len(x.score)
-        )
-        for key, x in parts.items()
-    ]
-    bound = None
-    if whole.coarse is not None and not whole.why_not_ranked:
-        bound = MEASURES["auroc"].under({"level": 0.95}, whole).bound
-    return TallyDocument(
-        verdict=_verdict(whole, bound, len(groups)), data=DataRecord.of(whole), rows=whole.origin.rows,
-        classes=[whole.origin.negative, whole.origin.positive], score=whole.origin.score,
-        kind=whole.kind, cells=sum(g.cells for g in groups) if groups else len(whole.score),
-        grid=None if whole.coarse is None else whole.coarse.grid, bound=bound,
-        columns=[], by=list(t.by) if isinstance(t, TallySet) else [],
-        window=t.window if isinstance(t, TallySet) else None, groups=groups,
-        files=[FileRecord.of(shard) for shard in t.origin.shards],
-    )  # fmt: skip
-
-
-def _of_rows(t: RowTally) -> TallyDocument:
-    """The document of distinct rows."""
-    scores = t.roles.get("score") or (t.roles.get("classes") or {}).values() or t.roles["raters"]
-    held = f"{counted(t.rows, 'row')}, kept as {counted(t.frame.height, 'distinct row')}."
-    words = list(t.roles.get("classes") or ())
-    if not words and "label" in t.roles:
-        words = sorted(map(str, t.frame[t.roles["label"]].unique().to_list()))
-    groups = []
-    if t.by:
-        parts = t.frame.group_by(t.by, maintain_order=True)
-        groups = [
-            GroupRecord(
-                words=[str(word) for word in key], rows=int(part[t.count].sum()), positives=None,
-                cells=part.height,
-            )
-            for key, part in sorted(parts, key=lambda pair: [str(word) for word in pair[0]])
-        ]  # fmt: skip
-    return TallyDocument(
-        verdict=[claim("data", "rows", held)], data=None, rows=t.rows, classes=words,
-        score=", ".join(scores), kind=t.roles.get("kind") or None, cells=t.frame.height, grid=None,
-        bound=None, columns=t.columns, by=list(t.by), window=t.window, groups=groups,
-        files=[FileRecord.of(shard) for shard in t.origin.shards],
-    )  # fmt: skip
-
-
-def _verdict(t: Tally, bound: float | None, groups: int) -> Claims:
-    """How many rows there are, and how exactly their scores are known."""
-    o = t.origin
-    share = f", {percent(o.positives / o.rows)} of them positive" if o.rows else ""
-    parts = f", in {counted(groups, 'group')}" if groups else ""
-    if t.coarse is None:
-        kept = "Each score is kept, so that every measure is exact."
-    elif bound is None:
-        kept = "Scores are rounded to the cells of a grid."
+        sentences = {"rows": f"{plural(t.rows, 'row')} of {len(t.classes)} classes."}
+        kind = "probability" if t.kind == "probability" else "score"
+        fields |= {"classes": list(t.classes), "score": t.top.origin.score, "kind": kind}
     else:
-        kept = f"Scores are rounded to the cells of a grid: AUROC is known to within {bound:.2g}."
-    said = f"{counted(o.rows, 'row')}{share}{parts}."
-    return [
-        claim("data", "rows", said),
-        claim("data", "exact" if t.coarse is None else "grid", kept),
+        sentences, more = _row_fields(t) if isinstance(t, RowTally) else _score_fields(t)
+        files = [FileRecord(**shard._asdict()) for shard in t.origin.shards]
+        fields |= {**more, "files": files}
+        if not isinstance(t, Tally):
+            fields |= {"by": list(t.by), "window": t.window}
+    verdict = [claim("data", finding, said) for finding, said in sentences.items()]
+    return TallyDocument(verdict=verdict, rows=t.rows, cells=t.cells, **fields)
+
+
+def _row_fields(t: RowTally) -> tuple[dict[str, str], dict[str, Any]]:
+    """The verdict on distinct rows, and what is shown of them."""
+    scores = t.roles.get("score") or (t.roles.get("classes") or {}).values() or t.roles["raters"]
+    classes = list(t.roles.get("classes") or ())
+    if not classes and "label" in t.roles:
+        classes = sorted(map(str, t.frame[t.roles["label"]].unique().to_list()))
+    groups = []
+    for key, part in t.frame.group_by(t.by, maintain_order=True) if t.by else ():
+        words, rows = list(map(str, key)), int(part[t.count].sum())
+        groups.append(GroupRecord(words=words, rows=rows, positives=None, cells=part.height))
+    return {"rows": f"{plural(t.rows, 'row')}, kept as {plural(t.cells, 'distinct row')}."}, {
+        "classes": classes, "score": ", ".join(scores), "kind": t.roles.get("kind") or None,
+        "columns": t.columns, "groups": sorted(groups, key=lambda group: group.words),
+    }  # fmt: skip
+
+
+def _score_fields(t: Tally | TallySet) -> tuple[dict[str, str], dict[str, Any]]:
+    """The verdict on scores of two classes, how exactly they are known, and what is shown of them."""
+    whole = t.whole if isinstance(t, TallySet) else t
+    o, coarse, bound = whole.origin, whole.coarse, None
+    groups = [
+        GroupRecord(words=list(key), rows=x.rows, positives=x.origin.positives, cells=x.cells)
+        for key, x in (t.parts.items() if isinstance(t, TallySet) else ())
     ]
+    share = f", {percent(o.positives / o.rows)} of them positive" if o.rows else ""
+    parts = f", in {plural(len(groups), 'group')}" if groups else ""
+    verdict = {"rows": f"{plural(o.rows, 'row')}{share}{parts}."}
+    if coarse is None:
+        verdict["exact"] = "Each score is kept, so that every measure is exact."
+    else:
+        verdict["grid"] = "Scores are rounded to the cells of a grid."
+        if not whole.why_not_ranked:
+            bound = MEASURES["auroc"].under({"level": 0.95}, whole).bound
+            verdict["grid"] = (
+                f"Scores are rounded to the cells of a grid: AUROC is known to within {bound:.2g}."
+            )
+    return verdict, {
+        "data": DataRecord.of(whole), "classes": [o.negative, o.positive], "score": o.score,
+        "kind": whole.kind, "grid": None if coarse is None else coarse.grid, "bound": bound,
+        "groups": groups,
+    }  # fmt: skip

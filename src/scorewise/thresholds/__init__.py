@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scorewise.errors import BadInput
-from scorewise.thresholds.rule import ThresholdRule, apply, rule_file, threshold
+from scorewise.thresholds.rule import ThresholdRule, apply, threshold
 
 if TYPE_CHECKING:
     from scorewise.thresholds.classifier import ThresholdClassifier
 
-__all__ = ["ThresholdClassifier", "ThresholdRule", "apply", "rule_file", "threshold"]
+__all__ = ["ThresholdClassifier", "ThresholdRule", "apply", "threshold"]
 
 
 def __getattr__(name: str) -> Any:

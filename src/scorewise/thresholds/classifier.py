@@ -38,8 +38,8 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_scores(self, X: Any) -> Floats:  # noqa: N803
         """The scores that the rule cuts: how much speaks for its positive class."""
-        model, rule = self._model(), self._rule()
-        positive = self._positive(model, rule)
+        model = self._model()
+        rule, positive = self._rule(model)
         if rule.kind == "probability":
             if not hasattr(model, "predict_proba"):
                 raise BadInput(
@@ -52,16 +52,14 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """The positive class of the rule for alerts, the other for the rest."""
-        alerts = self._rule().predict(self.decision_scores(X))
-        positive = self._positive(self._model(), self._rule())
-        return np.asarray(self.classes_)[np.where(alerts, positive, 1 - positive)]
+        model = self._model()
+        rule, positive = self._rule(model)
+        alerts = rule.predict(self.decision_scores(X))
+        return np.asarray(model.classes_)[np.where(alerts, positive, 1 - positive)]
 
     def predict_proba(self, X: Any) -> Any:  # noqa: N803
         """The probabilities of the model."""
         return self._model().predict_proba(X)
-
-    def _rule(self) -> ThresholdRule:
-        return self.rule if isinstance(self.rule, ThresholdRule) else ThresholdRule.load(self.rule)
 
     def _model(self) -> Any:
         if hasattr(self, "estimator_"):
@@ -76,9 +74,9 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):
             return False
         return True
 
-    @staticmethod
-    def _positive(model: Any, rule: ThresholdRule) -> int:
-        """The place of the rule's positive class among those of the model."""
+    def _rule(self, model: Any) -> tuple[ThresholdRule, int]:
+        """The rule, and the place of its positive class among those of the model."""
+        rule = self.rule if isinstance(self.rule, ThresholdRule) else ThresholdRule.load(self.rule)
         if not is_classifier(model) or len(model.classes_) != 2:
             raise BadInput("a rule needs a classifier of two classes")
         words = [str(c) for c in model.classes_]
@@ -87,4 +85,4 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):
                 f"the rule alerts for '{rule.positive}', but the classes of the model are "
                 f"{' and '.join(repr(w) for w in words)}; choose the threshold on its labels"
             )
-        return words.index(str(rule.positive))
+        return rule, words.index(str(rule.positive))

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.columns import Kind
 from scorewise.errors import BadInput, plain
-from scorewise.inference.scales import z
-from scorewise.show.data import (
-    Cells,
-    CutRecord,
-    DataRecord,
-    GroupOfRows,
-    SeenRecord,
-)
+from scorewise.grammar import COMPLEMENTS
+from scorewise.inference.scales import normal_quantile
+from scorewise.inference.shares import wilson_limits
+from scorewise.show.data import Cells, CutRecord, DataRecord, GroupOfRows, SeenRecord
 from scorewise.show.document import JudgedDocument, from_dict
-from scorewise.show.estimates import EstimateField
-from scorewise.show.fields import Level, Number, Record, Share, Word, means, says
-from scorewise.show.page import Column, Section, Table, section, undefined
-from scorewise.show.words import count, percent, written
-from scorewise.thresholds.constraints import SHARES, constraints
-from scorewise.thresholds.cuts import Table as CutTable
+from scorewise.show.page import Column, Heads, Section, Table, section, undefined
+from scorewise.show.records import EstimateField, Level, Number, Record, Share, Word, doc, field
+from scorewise.show.words import count, formatted, percent
+from scorewise.thresholds.cuts import CutTable
+from scorewise.thresholds.goals import SHARES, Best, Constraint, parse_constraints
 from scorewise.writing import read_sealed, seal
 
 CELLS = ("tp", "fp", "fn", "tn")
-POINTS = 101  # of all cuts, at most
-LowerEnds: TypeAlias = Annotated[list[Number], says("Lower ends of their intervals (Wilson).")]
-UpperEnds: TypeAlias = Annotated[list[Number], says("Upper ends.")]
-NoGuarantee: TypeAlias = Annotated[str, says("Why there is no guarantee; empty when there is one.")]
-Best: TypeAlias = Literal["youden", "f1", "f2", "kappa", "cost"]
+MAX_POINTS = 101  # of all cuts
+LowerEnds: TypeAlias = Annotated[list[Number], doc("Lower ends of their intervals (Wilson).")]
+UpperEnds: TypeAlias = Annotated[list[Number], doc("Upper ends.")]
+NoGuarantee: TypeAlias = Annotated[str, doc("Why there is no guarantee; empty when there is one.")]
 Promise: TypeAlias = Literal["kept", "broken", "open", "not asked"]
 TITLES = {
     "sensitivity": "Sensitivity (recall)",
@@ -43,18 +37,19 @@ TITLES = {
     "npv": "NPV",
     "alert_rate": "Alert rate",
 }
+PROMISE = "kept, broken: shown in the group by itself, with the confidence of the guarantee; open: neither."
 
 
 class SettingsRecord(Record):
     """What was asked for."""
 
-    at: list[Word] = means("The constraints, such as recall >= 0.9.")
-    best: Best | None = means("What was to be largest; null where constraints say enough.")
-    cost: Number = means("False alarms that a missed positive costs as much as.")
-    review: Number = means("What a review by hand costs, in false alarms.")
-    prevalence: Share | None = means("Prevalence to decide for; null: that of the rows.")
-    guarantee: Level | None = means("Confidence of the guarantee; null: none asked for.")
-    cluster: bool = means("Whether rows come in clusters.")
+    at: list[Word] = field("The constraints, such as recall >= 0.9.")
+    best: Best | None = field("What was to be largest; null where constraints say enough.")
+    cost: Number = field("False alarms that a missed positive costs as much as.")
+    review: Number = field("What a review by hand costs, in false alarms.")
+    prevalence: Share | None = field("Prevalence to decide for; null: that of the rows.")
+    guarantee: Level | None = field("Confidence of the guarantee; null: none asked for.")
+    cluster: bool = field("Whether rows come in clusters.")
     level: Level
 
 
@@ -64,26 +59,26 @@ class RuleRecord(SeenRecord):
     threshold: float
     kind: Kind
     score: str
-    guaranteed: bool = means("Whether the promise holds beyond the rows, with confidence.")
-    promise: str = means("What the cut keeps; empty where it is the best of something.")
+    guaranteed: bool = field("Whether the promise holds beyond the rows, with confidence.")
+    promise: str = field("What the cut keeps; empty where it is the best of something.")
     why: NoGuarantee
 
 
 class RangeRecord(Record):
     """Cuts from one to another."""
 
-    low: float = means("The lowest.")
-    high: float = means("The highest.")
-    meaning: Word = means("What these cuts have in common.")
+    low: float = field("The lowest.")
+    high: float = field("The highest.")
+    meaning: Word = field("What these cuts have in common.")
 
 
 class FoundCut(Record):
     """A cut, and how it was found."""
 
-    name: Literal["guaranteed", "plain"] = means("Which cut it is.")
-    cut: CutRecord = means("The cut, and all that decide alike on these rows.")
-    method: Word = means("How it was found.")
-    near: RangeRecord | None = means(
+    name: Literal["guaranteed", "plain"] = field("Which cut it is.")
+    cut: CutRecord = field("The cut, and all that decide alike on these rows.")
+    method: Word = field("How it was found.")
+    near: RangeRecord | None = field(
         "Cuts that the data do not tell from it; null where not known."
     )
 
@@ -101,19 +96,19 @@ class CutPoint(Cells, FoundCut):
 class GroupCuts(GroupOfRows):
     """The common cut in one group, and the cut that the group would have by itself."""
 
-    common: CutPoint | None = means("The common cut on these rows; null: one class only.")
-    promise: Promise = means(
+    common: CutPoint | None = field("The common cut on these rows; null: one class only.")
+    promise: Promise = field(
         "Whether the common cut keeps the constraints in the group, with confidence."
     )
-    own: CutPoint | None = means("The group's own cut, guaranteed where that is shown.")
+    own: CutPoint | None = field("The group's own cut, guaranteed where that is shown.")
     why: NoGuarantee
 
 
 class ElsewhereRecord(Record):
     """What alerts are worth where positives are rarer or more frequent than in these rows."""
 
-    prevalence: Share = means("The share of positives there.")
-    ppv: EstimateField = means("Share of alerts that are right there (PPV).")
+    prevalence: Share = field("The share of positives there.")
+    ppv: EstimateField = field("Share of alerts that are right there (PPV).")
     npv: EstimateField
     alert_rate: float
 
@@ -121,21 +116,21 @@ class ElsewhereRecord(Record):
 class RejectRecord(Record):
     """Two cuts: alert from the higher on, clear below the lower, review between them."""
 
-    low: float = means("Below this, rows are cleared.")
-    high: float = means("From this on, rows are alerts.")
-    reviewed: Share = means("Share of rows that are reviewed.")
-    cost: float = means("Cost of a row, in false alarms.", ge=0)
-    alone: float = means("The same with the best single cut and no review.", ge=0)
+    low: float = field("Below this, rows are cleared.")
+    high: float = field("From this on, rows are alerts.")
+    reviewed: Share = field("Share of rows that are reviewed.")
+    cost: float = field("Cost of a row, in false alarms.", ge=0)
+    alone: float = field("The same with the best single cut and no review.", ge=0)
 
 
 class PointsRecord(Record):
     """Operating points of all cuts, from the highest down, thinned out where there are many."""
 
-    cuts: int = means("Distinct cuts in the data.", ge=1)
-    error: Share = means(
+    cuts: int = field("Distinct cuts in the data.", ge=1)
+    error: Share = field(
         "The most by which sensitivity or specificity of a cut left out differs from a kept one."
     )
-    threshold: list[float] = means("The cuts.")
+    threshold: list[float] = field("The cuts.")
     alert_rate: list[Number]
     sensitivity: list[Number]
     sensitivity_low: LowerEnds
@@ -153,7 +148,7 @@ class PointsRecord(Record):
     @classmethod
     def of(cls, table: CutTable, rows: Floats, level: float) -> PointsRecord:
         """The points of a table, thinned; `rows` as in `points`."""
-        kept = table.thinned(POINTS)
+        kept = table.thinned(MAX_POINTS)
         # a cut left out lies between two that are kept, and so do its rates
         gaps = [np.abs(np.diff(rate[kept])) for rate in table.rates()]
         inside = np.diff(kept) > 1
@@ -172,20 +167,17 @@ def points(table: CutTable, rows: Floats, level: float) -> dict[str, Floats]:
 
     `rows` are the equally weighted rows that a unit of weight of positives and of negatives is worth.
     """
-    made: dict[str, Floats] = {"threshold": table.threshold}
-    made |= {n: np.asarray(c, np.float64) for n, c in zip(CELLS, table.cells, strict=True)}
+    columns: dict[str, Floats] = {"threshold": table.threshold}
+    columns |= {n: np.asarray(c, np.float64) for n, c in zip(CELLS, table.cells, strict=True)}
     worth = [rows[0], rows[1], rows[0], rows[1]]
     for name in ("alert_rate", "sensitivity", "specificity", "precision", "npv"):
-        hit, of = (np.sum([made[CELLS[i]] for i in part], axis=0) for part in SHARES[name])
-        n = np.sum([made[CELLS[i]] * worth[i] for i in SHARES[name][1]], axis=0)
+        hit, of = (np.sum([columns[CELLS[i]] for i in part], axis=0) for part in SHARES[name])
+        n = np.sum([columns[CELLS[i]] * worth[i] for i in SHARES[name][1]], axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            p, q = hit / of, z(level) ** 2 / n
-            centre = (p + q / 2) / (1 + q)
-            half: Floats = np.sqrt(q * (p * (1 - p) + q / 4)) / (1 + q)
-        made[name] = p
-        made[f"{name}_low"] = np.where(p == 0, 0.0, np.clip(centre - half, 0.0, 1.0))
-        made[f"{name}_high"] = np.where(p == 1, 1.0, np.clip(centre + half, 0.0, 1.0))
-    return made
+            columns[name] = share = hit / of
+            limits = wilson_limits(share, (of - hit) / of, n, normal_quantile(level))
+        columns[f"{name}_low"], columns[f"{name}_high"] = limits
+    return columns
 
 
 class ThresholdDocument(JudgedDocument, command="threshold"):
@@ -194,22 +186,22 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
     settings: SettingsRecord
     data: DataRecord
     rule: RuleRecord
-    cuts: list[CutPoint] = means(
+    cuts: list[CutPoint] = field(
         "The guaranteed cut, where there is one, and the plain.", min_length=1
     )
-    elsewhere: ElsewhereRecord | None = means(
+    elsewhere: ElsewhereRecord | None = field(
         "The rule at another prevalence; null where none was given."
     )
-    reject: RejectRecord | None = means(
+    reject: RejectRecord | None = field(
         "Two cuts with reviews between; null where not asked or not paying."
     )
-    by: list[str] = means(
+    by: list[str] = field(
         "Columns of the groups; empty where none were named.", default_factory=list
     )
-    groups: list[GroupCuts] = means(
+    groups: list[GroupCuts] = field(
         "The common cut in each group, and the group's own.", default_factory=list
     )
-    points: PointsRecord = means("What every cut would give.")
+    points: PointsRecord = field("What every cut would give.")
     sha256: str = ""
 
     def sections(self) -> list[Section]:
@@ -225,34 +217,51 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
         if self.elsewhere is not None:
             e = self.elsewhere
             rows = [("Precision (PPV)", e.ppv, e.ppv), ("NPV", e.npv, e.npv)]
-            sections += self._measures(f"At a prevalence of {percent(e.prevalence)}", rows)
+            title, level = (
+                f"At a prevalence of {percent(e.prevalence)}",
+                percent(self.settings.level),
+            )
+            heads: Heads = {"": "text", "Value": "value", level: "interval"}
+            sections += section(title, heads, rows)
         if self.reject is not None:
             j = self.reject
             between = f"from {_n(j.low)} to below {_n(j.high)}: {percent(j.reviewed)} of rows"
             cost = f"{_n(j.cost)} false alarms a row, {_n(j.alone)} without reviews"
-            cut = [
-                ("Clear", f"below {_n(j.low)}"),
-                ("Review", between),
-                ("Alert", f"from {_n(j.high)} on"),
-            ]
-            sections.append(Section("With reviews", facts=[*cut, ("Cost", cost)]))
+            alert = f"from {_n(j.high)} on"
+            facts = [("Clear", f"below {_n(j.low)}"), ("Review", between), ("Alert", alert)]
+            sections.append(Section("With reviews", facts=[*facts, ("Cost", cost)]))
         if self.groups:
-            from scorewise.thresholds.groups import group_section
-
-            sections.append(group_section(self.groups, self.by, self.asked_of_groups[0]))
+            sections.append(self._groups())
         reasons = [(getattr(c, m).why, TITLES[m]) for c in self.cuts for m in TITLES]
         return [*sections, *undefined(reasons)]
 
     @property
     def asked_of_groups(self) -> tuple[str, float | None]:
         """The measure by which groups are told apart, and what is asked of it."""
-        from scorewise.thresholds.groups import asked_of
+        return measure_of_groups(parse_constraints(self.settings.at))
 
-        return asked_of(constraints(self.settings.at))
-
-    def _measures(self, title: str, rows: list[Any]) -> list[Section]:
-        level = Column(percent(self.settings.level), "interval")
-        return section(title, [("", "text"), ("Value", "value"), level], rows)
+    def _groups(self) -> Section:
+        """One line for each group: the common cut there, by the share that is asked of it, and its own."""
+        name, rows = self.asked_of_groups[0], []
+        for g in self.groups:
+            common = None if g.common is None else getattr(g.common, name)
+            rate = None if g.common is None else g.common.alert_rate.value
+            own, alerts = "—", None
+            if g.own is not None:
+                own = f"{g.own.cut.threshold:.4g}{'*' if g.own.name == 'guaranteed' else ' '}"
+                alerts = g.own.alert_rate.value
+            rows.append((g.name, g.rows, common, common, rate, g.promise, own, alerts))
+        columns = [
+            Column(" / ".join(self.by), "name"),
+            Column("Rows", "count"),
+            Column(TITLES[name].partition(" (")[0], "value", meaning="With the common cut."),
+            Column("Interval", "interval"),
+            Column("Alerts", "percent"),
+            Column("Promise", "text", meaning=PROMISE),
+            Column("Own cut", meaning="*: guaranteed in the group, by itself."),
+            Column("Alerts", "percent"),
+        ]
+        return Section("By group", table=Table(columns, rows))
 
     def _table(self) -> Section:
         """The cuts side by side."""
@@ -278,7 +287,21 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
 
 def _n(x: float) -> str:
     """A number with four digits."""
-    return f"{x:.4g}" if abs(x) < 1000 else written(x, "number")
+    return f"{x:.4g}" if abs(x) < 1000 else formatted(x, "number")
+
+
+def measure_of_groups(constraints: Sequence[Constraint]) -> tuple[str, float | None]:
+    """The share that the first constraint is about, and its limit; else sensitivity.
+
+    >>> measure_of_groups(parse_constraints("fpr <= 0.1"))
+    ('specificity', 0.9)
+    """
+    if not constraints:
+        return "sensitivity", None
+    name, limit = constraints[0].measure, constraints[0].limit
+    if name in COMPLEMENTS:
+        return COMPLEMENTS[name], 1 - limit
+    return (name, limit) if name in TITLES else ("sensitivity", None)
 
 
 def read_rule(path: str | Path) -> ThresholdDocument:

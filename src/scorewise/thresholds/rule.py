@@ -6,49 +6,46 @@ import os
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.columns import Columns, Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.binary import scores_of
-from scorewise.columns.classes import is_source, only_column, positive_column
-from scorewise.columns.grouping import check_groups
-from scorewise.columns.rewriting import Applied, Scanned, add_columns, score_column
-from scorewise.columns.rows import group_columns, no_name, warn
+from scorewise.checks import refuse_given
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.classes import positive_column
+from scorewise.columns.reader import warn
+from scorewise.columns.rewriting import Applied, Transformation, add_columns, score_column
+from scorewise.columns.rows import scores_of
+from scorewise.columns.sources import is_source, only_column
+from scorewise.columns.tables import Table
 from scorewise.errors import BadInput, Option, no_scores
 from scorewise.show.data import DataRecord
 from scorewise.show.document import dumps, sealed
-from scorewise.show.estimates import record_of
-from scorewise.show.shown import Shown
-from scorewise.show.words import named, quoted
+from scorewise.show.records import record_of
+from scorewise.show.result import Pictures, Result
+from scorewise.show.words import listed, quoted
+from scorewise.statistics.formulas import auroc
 from scorewise.tallies import Tally
-from scorewise.tallies.formulas import auroc
-from scorewise.tallies.merging import taken
-from scorewise.thresholds import cuts, document
-from scorewise.thresholds.cuts import Clusters, Table
-from scorewise.thresholds.document import Best, CutPoint, GroupCuts, ThresholdDocument
-from scorewise.thresholds.groups import group_cuts, group_verdict
-from scorewise.thresholds.operating_points import Asked, Choice, asked_for, elsewhere
+from scorewise.tallies.merging import tally_or_source
+from scorewise.thresholds import document
+from scorewise.thresholds.choosing import Choice, elsewhere, group_cuts
+from scorewise.thresholds.cuts import Clusters
+from scorewise.thresholds.document import ThresholdDocument
+from scorewise.thresholds.goals import Best, Goal
 from scorewise.thresholds.verdict import verdict_of
 from scorewise.writing import write
 
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
 
-
-class ThresholdRule(Shown):
+class ThresholdRule(Result):
     """A cut: scores at or above it are alerts. It knows what it keeps, and with which confidence.
 
     `rule(scores)` and `rule.predict(scores)` are True for alerts; `rule.save(path)` and
     `ThresholdRule.load(path)` keep it as JSON with what it was chosen from; `rule.points` has every cut.
     """
 
-    def __init__(
-        self, doc: ThresholdDocument, table: Table | None = None, rows: Any = None
-    ) -> None:
-        self._doc, self._table, self._rows = doc, table, rows
+    def __init__(self, doc: ThresholdDocument, choice: Choice | None = None) -> None:
+        self._doc, self._choice = doc, choice
         self.notes: tuple[str, ...] = ()
 
     @property
@@ -78,22 +75,22 @@ class ThresholdRule(Shown):
 
     def predict(self, scores: Any, groups: Any = None) -> Bools:
         """Which scores are alerts; with the group of each, by the own cuts of groups."""
-        found = self.scores_of(scores)
+        checked = self.scores_of(scores)
         if groups is None:
-            return found >= self.threshold
+            return checked >= self.threshold
         words = [str(g) for g in groups]
-        if len(words) != len(found):
+        if len(words) != len(checked):
             raise BadInput(
-                f"{len(words):,} groups do not match {len(found):,} scores; pass one a score"
+                f"{len(words):,} groups do not match {len(checked):,} scores; pass one a score"
             )
         own = self.groups
         for row, word in enumerate(words):
             if word not in own:
-                known = f"there are {named([*own], 5)}" if own else "the rule has none"
+                known = f"there are {listed([*own], 5)}" if own else "the rule has none"
                 raise BadInput(
                     f"no cut is known for group {quoted(word)} in row {row}, counting from 0; {known}"
                 )
-        return found >= np.array([own[word] for word in words], np.float64)
+        return checked >= np.array([own[word] for word in words], np.float64)
 
     __call__ = predict
 
@@ -104,8 +101,8 @@ class ThresholdRule(Shown):
             raise BadInput(
                 "the rule has one cut; choose it with ", Option("review", 0.2), " for two"
             )
-        found = self.scores_of(scores)
-        return (found >= between.low) & (found < between.high)
+        checked = self.scores_of(scores)
+        return (checked >= between.low) & (checked < between.high)
 
     def scores_of(self, scores: Any) -> Floats:
         """The scores in a column, checked, as 64-bit floats."""
@@ -116,10 +113,10 @@ class ThresholdRule(Shown):
         """Every cut with its tp, fp, fn, tn and shares with their intervals, as a polars frame."""
         import polars as pl
 
-        if self._table is None:
+        c = self._choice
+        if c is None:
             raise BadInput("a stored rule has thinned points only, in to_dict()['points']")
-        level = self._doc.settings.level
-        return pl.DataFrame(document.points(self._table, self._rows, level))
+        return pl.DataFrame(document.points(c.table, c.worth, c.goal.level))
 
     def document(self) -> ThresholdDocument:
         """What is written and shown; `scorewise schema threshold` prints its schema."""
@@ -137,7 +134,6 @@ class ThresholdRule(Shown):
     def pictures(self) -> Pictures:
         """What every cut gives, and the cut chosen (`displays.ThresholdDisplay`)."""
         from scorewise.displays import ThresholdDisplay
-        from scorewise.displays.overview import Pictures
 
         return Pictures({"cuts": partial(ThresholdDisplay.from_rule, self)}, ("cuts",))
 
@@ -178,139 +174,97 @@ def threshold(
     >>> rule.predict([0.1, 0.3, 0.8])
     array([False,  True,  True])
     """
-    asked = asked_for(at, best, cost, review, prevalence, guarantee, level)
+    goal = Goal.of(at, best, cost, review, prevalence, guarantee, level)
     columns: dict[str, Any] = {"label": label, "score": score, "encoding": encoding}
-    further: dict[str, Any] = {
-        "weight": weight,
-        "count": count,
-        "cluster": cluster,
-        "positive": positive,
-        "kind": kind,
-    }
-    y = taken(y, p)
+    further: dict[str, Any] = {"weight": weight, "count": count, "cluster": cluster}
+    further |= {"positive": positive, "kind": kind}
+    y = tally_or_source(y, p)
     if isinstance(y, Tally):
         if extra := [n for n, v in {"p": p, **columns, **further}.items() if v is not None]:
             raise BadInput(f"a tally has its scores and labels already; leave out {extra[0]}")
-        if by is not None:
-            raise BadInput(
-                Option("by"), " belongs to rows, but a tally has none; pass labels and scores"
-            )
-        return _rule(y, asked, None)
+        refuse_given(" belongs to rows, but a tally has none; pass labels and scores", by=by)
+        return _rule(y, goal, None)
     if p is None:
         if not is_source(y):
             raise no_scores("threshold(y, p)", 'threshold("file.csv", label=..., score=...)')
-        rows = binary_rows(y, **columns, **further, groups=by, missing=missing)
-        if by is not None:
-            used = {"score": [*rows.scores], "label": rows.names.label}
-            check_groups(by, used | ({"weight": weight} if weight is not None else {}))
+        rows = binary_rows(y, **columns, **further, group=by, missing=missing)
         if len(rows.scores) > 1:
-            raise BadInput(
-                "several columns of scores are named; choose one cut for each, one ",
-                Option("score"),
-            )
-        name = next(iter(rows.scores))
-        t = Tally.of_rows(rows, name, rows.sources)
+            several = "several columns of scores are named; choose one cut for each, one "
+            raise BadInput(several, Option("score"))
         warn(rows.notes)
     else:
         if extra := [n for n, v in columns.items() if v is not None]:
             raise BadInput(
                 f"{extra[0]} belongs to files and frames, but labels and scores are given as columns"
             )
-        no_name("cluster", cluster)
-        s = positive_column(y, p, positive, kind)
-        groups = group_columns(by, "labels and scores")
-        rows = take(only_column(y), {"score": s}, groups=groups, **further, missing=missing)
-        name = "score"
-        t = Tally.of_rows(rows, name).unlabelled()
-    made = _rule(t, asked, rows)
+        scores = {"score": positive_column(y, p, positive, kind)}
+        further |= {"label": only_column(y), "score": scores, "group": by}
+        rows = binary_rows(None, **further, missing=missing)
+    t = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
+    made = _rule(t if p is None else t.unlabelled(), goal, rows)
     made.notes = rows.notes
     return made
 
 
-def _rule(t: Tally, asked: Asked, rows: Rows | None) -> ThresholdRule:
+def _rule(t: Tally, goal: Goal, rows: Rows | None) -> ThresholdRule:
     """The rule of a tally; of its `rows`, for clusters and groups."""
     if why := t.why_not_ranked:
         raise BadInput(f"no cut can be chosen: {why}; it takes rows of both classes")
-    clusters = None
-    if rows is not None and rows.cluster is not None:
-        clusters = Clusters.of(rows)
-        if rows.weight is not None:
-            raise BadInput(
-                Option("cluster"), " and ", Option("weight"), " do not go together here; leave out one",
-            )  # fmt: skip
-    c = Choice(t, asked, clusters)
-    plain_at = c.plain_cut
-    if c.guaranteed.threshold is None and asked.guarantee is not None and asked.strictly:
+    clusters = None if rows is None else Clusters.of(rows)
+    if rows is not None and clusters is not None and rows.weight is not None:
         raise BadInput(
-            f"{c.guaranteed.why}; the cut that keeps it on these rows only is {plain_at:.4g}, which ",
+            Option("cluster"), " and ", Option("weight"), " do not go together here; leave out one",
+        )  # fmt: skip
+    c = Choice(t, goal, clusters)
+    plain = float(c.table.threshold[c.plain])
+    if goal.strict and c.guaranteed.threshold is None:
+        raise BadInput(
+            f"{c.guaranteed.why}; the cut that keeps it on these rows only is {plain:.4g}, which ",
             Option("guarantee", 0), " takes",
         )  # fmt: skip
-    kept = "keeps it on these rows" if asked.wanted else "best on these rows"
-    method = kept + (f", {asked.aim.words}" if asked.wanted else "")
-    sure, plain = c.guaranteed_point(), c.point("plain", plain_at, method, c.near())
-    points = [plain] if sure is None else [sure, plain]
-    groups: list[GroupCuts] = []
-    if rows is not None and rows.groups:
-        groups = group_cuts(rows, t.origin.score, points[0].cut.threshold, asked)
-    by = [] if rows is None else list(rows.groups)
-    hints = [] if rows is None else [*rows.hints]
-    return ThresholdRule(_document(c, points, groups, by, hints), c.table, _worth(t))
-
-
-def _worth(t: Tally) -> Floats:
-    """The equally weighted rows that a unit of weight of positives, and of negatives, is worth."""
-    neg, pos = (
-        w / w2 if w2 else 1.0 for w, w2 in zip((t.negatives, t.positives), t.squares, strict=True)
-    )
-    return np.array([pos, neg])
-
-
-def _document(
-    c: Choice, points: list[CutPoint], groups: list[GroupCuts], by: list[str], hints: list[str]
-) -> ThresholdDocument:
-    t, table, asked, why = c.t, c.table, c.asked, c.guaranteed.why
-    (low, high), first, other = t.ends, points[0], asked.prevalence
-    there = None if other is None else elsewhere(first, other, asked.level)
-    region = None
-    if asked.review is not None:
-        region = cuts.reject_region(table, asked.cost or 1.0, asked.review)
-    reject = None if region is None else record_of(document.RejectRecord, **region._asdict())
+    aim = goal.objective.words
+    method = f"keeps it on these rows, {aim}" if goal.constraints else "best on these rows"
+    points = [*c.points(method, c.near())]
+    first, groups, by, hints, there = points[0], [], [], [], None
+    if rows is not None:
+        by, hints = [*rows.groups], [*rows.hints]
+        groups = group_cuts(rows, t.origin.score, first.cut.threshold, goal) if by else []
+    if float(auroc(t.neg, t.pos)) < 0.5:
+        hints.append(
+            "Higher scores go with the negative class on these rows: is the right class positive?"
+        )
+    if goal.prevalence is not None:
+        there = elsewhere(first, goal.prevalence, goal.level)
+        if goal.constraints:
+            hints.append("Constraints are kept at the prevalence given, not at that of the rows.")
+    constraints, why, reject = [x.text for x in goal.constraints], c.guaranteed.why, c.reject()
+    low, high = t.ends
     rule = document.RuleRecord(
         threshold=first.cut.threshold,
         kind=t.kind,
         score=t.origin.score,
         guaranteed=first.name == "guaranteed",
-        promise=" and ".join(x.text for x in asked.wanted),
+        promise=" and ".join(constraints),
         why=why,
         low=low,
         high=high,
     )
-    settings = record_of(
-        document.SettingsRecord,
-        asked,
-        at=[x.text for x in asked.wanted],
-        cluster=c.clusters is not None,
-    )
-    if float(auroc(t.neg, t.pos)) < 0.5:
-        hints.append(
-            "Higher scores go with the negative class on these rows: is the right class positive?"
-        )
-    if asked.prevalence is not None and asked.wanted:
-        hints.append("Constraints are kept at the prevalence given, not at that of the rows.")
     doc = ThresholdDocument(
-        settings=settings,
+        settings=record_of(
+            document.SettingsRecord, goal, at=constraints, cluster=clusters is not None
+        ),
         data=DataRecord.of(t),
-        verdict=verdict_of(t, asked, points, why, there, reject, group_verdict(groups, asked, by)),
+        verdict=verdict_of(t, goal, points, why, there, reject, groups, by),
         rule=rule,
         cuts=points,
         elsewhere=there,
         reject=reject,
         by=by,
         groups=groups,
-        points=document.PointsRecord.of(table, _worth(t), asked.level),
+        points=document.PointsRecord.of(c.table, c.worth, goal.level),
         hints=hints,
     )
-    return sealed(doc)
+    return ThresholdRule(sealed(doc), c)
 
 
 def apply(
@@ -331,7 +285,7 @@ def apply(
     rule = ThresholdRule.load(rule_file)
     region = rule.document().reject
 
-    def columns_of(file: Scanned) -> tuple[list[str], list[str], list[str]]:
+    def columns_of(file: Table) -> tuple[list[str], list[str], list[str]]:
         column, notes = score_column(file, score)
         return [column], [name or f"{column}_alert"], notes
 
@@ -340,20 +294,5 @@ def apply(
             return (s >= rule.threshold).astype(np.float64)
         return np.where(s >= region.high, 1.0, np.where(s < region.low, 0.0, 0.5))
 
-    def outside(found: Columns) -> int:
-        column, values = next(iter(found["score"].items()))
-        wrong = (values.values < 0) | (values.values > 1)
-        if rule.kind == "probability" and wrong.any():
-            rows = found.place.rows(wrong)
-            raise BadInput(f"{column} is outside [0, 1] {rows}; the rule is for probabilities")
-        return 0
-
-    how: dict[str, Any] = {"missing": missing, "encoding": encoding}
-    return add_columns(
-        files, out, columns_of, decided, outside, **how, whole_numbers=region is None
-    )
-
-
-def rule_file(rule: ThresholdRule, ending: str) -> bytes:
-    """The rule as `ThresholdRule.save` writes it."""
-    return dumps(rule.document()).encode()
+    alerts = Transformation("rule", rule.kind, decided, whole_numbers=region is None)
+    return add_columns(files, out, columns_of, alerts, missing=missing, encoding=encoding)

@@ -1,4 +1,4 @@
-"""The score-weighted ROC curve (smROC) of labels and scores, and everything that can be asked of it."""
+"""The score-weighted ROC curve (smROC) of labels and scores: `smroc` and its result."""
 
 from __future__ import annotations
 
@@ -6,35 +6,31 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.checks import check
-from scorewise.columns import Kind, Missing, Rows, binary_rows, take
-from scorewise.columns.classes import is_source
-from scorewise.columns.rows import warn
+from scorewise.columns import Kind, Missing, Rows, binary_rows
+from scorewise.columns.reader import warn
+from scorewise.columns.sources import is_source
+from scorewise.computing import cached
 from scorewise.curves import roc
-from scorewise.curves.hull import pooled
+from scorewise.curves.hull import pav_blocks_of
 from scorewise.curves.smroc import Sensitivity, Sets, four_sets, sensitivity, smooth_roc, tables
 from scorewise.curves.thresholds import Band, Curve, band, distance, smooth_steps
 from scorewise.errors import BadInput, Option, no_scores
 from scorewise.estimate import Estimate
 from scorewise.measures import smauc
-from scorewise.show.frame import Backend, framed
-from scorewise.show.shown import Shown
+from scorewise.show.result import Backend, Pictures, Result, framed
+from scorewise.statistics.smroc import Rule, appropriate, row_climbs, why_not_unit
+from scorewise.statistics.smroc import midpoint as find_midpoint
 from scorewise.tallies import Confusion, Tally
+from scorewise.tallies.coarse import pooled_at
 from scorewise.tallies.losses import unit
-from scorewise.tallies.merging import taken
-from scorewise.tallies.smroc import Rule, appropriate, row_climbs, why_not_unit
-from scorewise.tallies.smroc import midpoint as find_midpoint
-from scorewise.tallies.sorting import add_runs
-from scorewise.weighted_roc.document import SmRocDocument, smroc_document
-from scorewise.weighted_roc.verdict import cautions
-
-if TYPE_CHECKING:
-    from scorewise.displays.overview import Pictures
+from scorewise.tallies.merging import tally_or_source
+from scorewise.weighted_roc.document import SmRocDocument, overlap, smroc_document, unreliable
 
 
 def recalibrated(t: Tally) -> Tally:
@@ -48,14 +44,12 @@ def recalibrated(t: Tally) -> Tally:
     >>> recalibrated(Tally.of([0, 0, 0, 0, 1, 0, 1], [0.01, 0.02, 0.03, 0.05, 0.04, 0.06, 0.07])).score
     array([0.        , 0.55555556, 1.        ])
     """
-    start = pooled(t)
-    columns = {k: add_runs(getattr(t, k), start) for k in ("neg", "pos", "neg2", "pos2")}
-    up, along = columns["pos"] / t.positives, columns["neg"] / t.negatives
-    score = up / (up + along)
-    return replace(t, score=score, kind="probability", coarse=None, rest=None, **columns)
+    few = pooled_at(t, pav_blocks_of(t))
+    up, along = few.pos / t.positives, few.neg / t.negatives
+    return replace(few, score=up / (up + along), kind="probability")
 
 
-class SmRoc(Shown):
+class SmRoc(Result):
     """The score-weighted ROC curve: points `x`, `y`, the `area` with its interval, and the `midpoint`.
 
     `x` and `y` are shares of all runs and of all climbs; `threshold` is the score down to which each point
@@ -88,12 +82,12 @@ class SmRoc(Shown):
     @property
     def appropriate(self) -> Bools:
         """Whether the score of each row is high on a positive or low on a negative."""
-        return appropriate(*self._known(), self.midpoint)
+        return appropriate(*self._labels_and_scores(), self.midpoint)
 
     @property
     def segments(self) -> Floats:
         """The climb and the run of each row, before scaling: two columns that add up to 1."""
-        climb = row_climbs(*self._known(), self.midpoint)
+        climb = row_climbs(*self._labels_and_scores(), self.midpoint)
         return np.stack([climb, 1 - climb], axis=1)
 
     @cached_property
@@ -101,10 +95,10 @@ class SmRoc(Shown):
         """High and low scores on positives and negatives: weights, mean scores, balance, rotation."""
         return four_sets(self.tally, self.midpoint)
 
-    @cached_property
+    @property
     def cautions(self) -> list[str]:
-        """What makes this curve hard to read, each a sentence; empty where nothing does."""
-        return list(cautions(self))
+        """Warnings about this curve, each a sentence; empty where there are none."""
+        return [*overlap(self), *unreliable(self)]
 
     @property
     def gap(self) -> float:
@@ -151,14 +145,11 @@ class SmRoc(Shown):
 
     def recalibrated(self) -> SmRoc:
         """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
-        return self._recalibrated
-
-    @cached_property
-    def _recalibrated(self) -> SmRoc:
-        return SmRoc(recalibrated(self.tally), midpoint=0.5, level=self.level, seed=self.seed)
+        how: Any = {"midpoint": 0.5, "level": self.level, "seed": self.seed}
+        return cached(self, "recalibrated", lambda: SmRoc(recalibrated(self.tally), **how))
 
     def pictures(self) -> Pictures:
-        """The curve (`displays.SmRocDisplay`), its hull, the midpoint, and what others would give.
+        """The curve (`displays.SmRocDisplay`), its hull, the midpoint, and areas of other midpoints.
 
         Several curves on one plot: pass `ax=`, `name=` and `segments=False`.
         """
@@ -168,7 +159,6 @@ class SmRoc(Shown):
             SensitivityDisplay,
             SmRocDisplay,
         )
-        from scorewise.displays.overview import Pictures
 
         at = {"midpoint": self.midpoint}
         kinds: dict[str, Any] = {
@@ -185,7 +175,7 @@ class SmRoc(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was guessed and decided in reading the rows."""
+        """Notes on guessed columns, labels and dropped rows."""
         return () if self._rows is None else self._rows.notes
 
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
@@ -200,7 +190,7 @@ class SmRoc(Shown):
             raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
         return self._rows
 
-    def _known(self) -> tuple[Bools, Floats]:
+    def _labels_and_scores(self) -> tuple[Bools, Floats]:
         rows, name = self.known_rows, self.tally.origin.score
         return rows.y, unit(rows.scores[name], rows.kinds[name])
 
@@ -227,61 +217,59 @@ def smroc(
     (0.843 [0.379, 0.979], 0.493, [True, True, False, True, True, True])
     """
     options: dict[str, Any] = {"level": level, "seed": seed, "cut": threshold}
+    how: dict[str, Any] = {"weight": weight, "count": count, "positive": positive, "kind": kind}
     check(level=level, seed=seed, threshold=threshold)
-    y = taken(y, s)
+    y = tally_or_source(y, s)
     if s is None and is_source(y):
-        columns = {"label": label, "score": score, "weight": weight, "count": count}
-        columns |= {"positive": positive, "kind": kind, "missing": missing, "encoding": encoding}
-        rows, rule = _read_source(y, columns, midpoint, learn)
-        made = {}
-        for name in rows.scores:
-            own = rule[name] if isinstance(rule, Mapping) else rule
-            t = Tally.of_rows(rows, name, rows.sources)
-            made[name] = SmRoc(t, midpoint=own, rows=rows, **options)
-        return SmRocs(made, threshold) if len(made) > 1 else next(iter(made.values()))
+        how |= {"label": label, "score": score, "encoding": encoding, "missing": missing}
+        return _smroc_of_source(y, how, midpoint, learn, options)
     if any(name is not None for name in (label, score, learn, encoding)):
         raise BadInput(
             "label, score, learn and encoding belong to files and frames; leave them out"
         )
     options["midpoint"] = midpoint
     if isinstance(y, Tally):
-        given = {"s": s, "weight": weight, "count": count, "positive": positive, "kind": kind}
-        if extra := [name for name, value in given.items() if value is not None]:
+        if extra := [name for name, value in {"s": s, **how}.items() if value is not None]:
             raise BadInput(
                 f"a tally has its scores and labels already; leave out {', '.join(extra)}"
             )
         return SmRoc(y, **options)
     if s is None:
         raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
-    rows = take(
-        y, {"score": s}, weight=weight, count=count, positive=positive, kind=kind, missing=missing
-    )
-    tally = Tally.of_rows(rows, "score")
-    tally = replace(tally, origin=replace(tally.origin, label=None))
-    return SmRoc(tally, rows=rows, **options)
+    rows = binary_rows(None, label=y, score={"score": s}, missing=missing, **how)
+    return SmRoc(Tally.of_rows(rows, "score").unlabelled(), rows=rows, **options)
 
 
-def _read_source(
-    source: Any, columns: Mapping[str, Any], midpoint: Any, learn: Any
-) -> tuple[Rows, Any]:
-    """Rows of a file or frame, and the rule of the midpoint: that of other rows, if there are such."""
+def _smroc_of_source(
+    source: Any, how: Mapping[str, Any], midpoint: Any, learn: Any, options: Mapping[str, Any]
+) -> SmRoc | SmRocs:
+    """The curve of each score of a file or frame; the midpoint may be learned from other rows."""
     check(midpoint=midpoint)
-    if learn is None:
-        rows, rule = binary_rows(source, **columns), midpoint
-    else:
+    rules: dict[str, Tally] = {}
+    notes: tuple[str, ...] = ()
+    if learn is not None:
         if midpoint != "mean":
             raise BadInput(
                 Option("midpoint"), " and ", Option("learn"), " exclude each other; leave out one"
             )
-        other = binary_rows(learn, **columns)
-        rule = {name: Tally.of_rows(other, name) for name in other.scores}
-        rows = binary_rows(source, **columns)
-        rows = replace(rows, notes=tuple(dict.fromkeys((*other.notes, *rows.notes))))
+        other = binary_rows(learn, **how)
+        rules, notes = {n: Tally.of_rows(other, n) for n in other.scores}, other.notes
+    rows = binary_rows(source, **how)
+    rows = replace(rows, notes=tuple(dict.fromkeys((*notes, *rows.notes))))
     warn(rows.notes)
-    return rows, rule
+    curves = {
+        name: SmRoc(
+            Tally.of_rows(rows, name, rows.sources),
+            midpoint=rules.get(name, midpoint),
+            rows=rows,
+            **options,
+        )
+        for name in rows.scores
+    }
+    return SmRocs(curves, options["cut"]) if len(curves) > 1 else next(iter(curves.values()))
 
 
-class SmRocs(Shown, dict[str, SmRoc]):
+class SmRocs(Result, dict[str, SmRoc]):
     """The curve of each model on the same rows, by its name; prints as a page of all of them."""
 
     def __init__(self, curves: Mapping[str, SmRoc], threshold: float = 0.5) -> None:
@@ -294,7 +282,7 @@ class SmRocs(Shown, dict[str, SmRoc]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was guessed and decided in reading the rows."""
+        """Notes on guessed columns, labels and dropped rows."""
         return next(iter(self.values())).notes
 
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
@@ -306,13 +294,29 @@ class SmRocs(Shown, dict[str, SmRoc]):
         """
         if part is not None:
             return super().to_frame(part, backend=backend)
-        frame = _segments_frame(self, next(iter(self.values())).known_rows)
+        frame = self._rows_frame()
         return frame if backend == "polars" else framed(frame.rows(named=True), backend)
+
+    def _rows_frame(self) -> Any:
+        import polars as pl
+
+        rows = next(iter(self.values())).known_rows
+        columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
+        for name, curve in self.items():
+            climb, run = curve.segments.T
+            steps = {"appropriate": curve.appropriate, "climb": climb, "run": run}
+            made = {name: rows.scores[name], **{f"{name}_{key}": x for key, x in steps.items()}}
+            if twice := [column for column in made if column in columns]:
+                raise BadInput(
+                    f"the table of rows would have two columns named '{twice[0]}'; rename the column "
+                    f"'{name}'"
+                )
+            columns |= made
+        return pl.DataFrame(columns)
 
     def pictures(self) -> Pictures:
         """All curves on one plot."""
         from scorewise.displays import SmRocDisplay
-        from scorewise.displays.overview import Pictures
 
         def curves(*, ax: Any, **options: Any) -> Any:
             options = {"segments": False} | options
@@ -322,27 +326,6 @@ class SmRocs(Shown, dict[str, SmRoc]):
             return display
 
         return Pictures({"smroc": curves}, ("smroc",))
-
-
-def _segments_frame(curves: Mapping[str, SmRoc], rows: Rows) -> Any:
-    """Where each row is, its class, and of each score whether it is appropriate, its climb and its run."""
-    import polars as pl
-
-    columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
-    for name, curve in curves.items():
-        climb, run = curve.segments.T
-        made = {
-            name: rows.scores[name],
-            f"{name}_appropriate": curve.appropriate,
-            f"{name}_climb": climb,
-            f"{name}_run": run,
-        }
-        if twice := [column for column in made if column in columns]:
-            raise BadInput(
-                f"the table of rows would have two columns named '{twice[0]}'; rename the column '{name}'"
-            )
-        columns |= made
-    return pl.DataFrame(columns)
 
 
 def _places(rows: Rows) -> dict[str, Any]:

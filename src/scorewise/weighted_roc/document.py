@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,40 @@ import numpy as np
 
 from scorewise.columns import Kind
 from scorewise.curves.thresholds import Curve
-from scorewise.inference.ranking import area
+from scorewise.estimate import Estimate, number
+from scorewise.inference.ranking import auroc_value
 from scorewise.show.data import Cells, DataRecord
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.estimates import Estimated, Repeatable, record_of
-from scorewise.show.fields import Number, OfTwo, Record, means
-from scorewise.show.page import Column, Section, Table, section
-from scorewise.show.words import by_reason, count, interval, percent, value, written
-from scorewise.tallies.smroc import FoundBy
-from scorewise.weighted_roc.verdict import verdict_of
+from scorewise.show.page import Heads, Section, section
+from scorewise.show.records import (
+    Estimated,
+    Number,
+    PairNames,
+    Record,
+    Repeatable,
+    field,
+    record_of,
+)
+from scorewise.show.verdict import Claim, claim, figure, recalibrate_or_evaluate, with_ci
+from scorewise.show.words import (
+    by_reason,
+    count,
+    formatted,
+    interval,
+    percent,
+    plural,
+    quoted,
+    value,
+)
+from scorewise.statistics.smroc import FoundBy, far_from_half
+from scorewise.tallies import Tally
+from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
     from scorewise.weighted_roc.curve import SmRoc
 
 POINTS = 256  # of a curve, at most
+CURVES_IN_WORDS = 3
 
 
 class SettingsRecord(Repeatable):
@@ -36,46 +57,46 @@ class SettingsRecord(Repeatable):
 class MidpointRecord(Record):
     """Where a score turns from low to high."""
 
-    value: float = means("The midpoint.", ge=0, le=1)
-    rule: FoundBy = means("How it was found.")
+    value: float = field("The midpoint.", ge=0, le=1)
+    rule: FoundBy = field("How it was found.")
 
 
 class AreasRecord(Record):
     """Between which values the area lies, over all midpoints."""
 
-    lowest: float = means("The smallest area.")
-    highest: float = means("The largest area.")
+    lowest: float = field("The smallest area.")
+    highest: float = field("The largest area.")
 
 
 class PartRecord(Record):
     """Scores of one class on one side of the midpoint."""
 
-    weight: float = means("Their weight; a count when there are no weights.", ge=0)
-    mean: Number = means("Mean of the scores; null when there are none.")
+    weight: float = field("Their weight; a count when there are no weights.", ge=0)
+    mean: Number = field("Mean of the scores; null when there are none.")
 
 
 class SetsRecord(Record):
     """High and low scores on positives and negatives."""
 
-    high_positive: PartRecord = means("High scores on positives: appropriate.")
-    high_negative: PartRecord = means("High scores on negatives: inappropriate.")
-    low_positive: PartRecord = means("Low scores on positives: inappropriate.")
-    low_negative: PartRecord = means("Low scores on negatives: appropriate.")
+    high_positive: PartRecord = field("High scores on positives: appropriate.")
+    high_negative: PartRecord = field("High scores on negatives: inappropriate.")
+    low_positive: PartRecord = field("Low scores on positives: inappropriate.")
+    low_negative: PartRecord = field("Low scores on negatives: appropriate.")
 
 
 class TablesRecord(Record):
     """Labels against decisions at the threshold."""
 
-    appropriate: Cells = means("Among rows with appropriate scores.")
-    inappropriate: Cells = means("Among rows with inappropriate scores.")
+    appropriate: Cells = field("Among rows with appropriate scores.")
+    inappropriate: Cells = field("Among rows with inappropriate scores.")
 
 
 class PointsRecord(Record):
     """Points of the curve, thinned out where there are many."""
 
-    x: list[Number] = means("Shares of all runs.")
-    y: list[Number] = means("Shares of all climbs.")
-    threshold: list[Number] = means("The score down to which each point has come.")
+    x: list[Number] = field("Shares of all runs.")
+    y: list[Number] = field("Shares of all climbs.")
+    threshold: list[Number] = field("The score down to which each point has come.")
 
     @classmethod
     def of(cls, curve: Curve) -> PointsRecord:
@@ -89,17 +110,17 @@ class CurveRecord(Record):
 
     name: str
     kind: Kind
-    area: Estimated = means("Area under the curve (smAUC).")
+    area: Estimated = field("Area under the curve (smAUC).")
     auroc: float
     midpoint: MidpointRecord
     areas: AreasRecord
-    height: float = means("All climbs together: height of the rectangle variant.", ge=0)
-    width: float = means("All runs together: width of the rectangle variant.", ge=0)
+    height: float = field("All climbs together: height of the rectangle variant.", ge=0)
+    width: float = field("All runs together: width of the rectangle variant.", ge=0)
     sets: SetsRecord
-    appropriate: float = means("Share of the weight whose scores are appropriate.")
+    appropriate: float = field("Share of the weight whose scores are appropriate.")
     rotation: float
-    gap: Number = means("Area between the curve and its convex hull.")
-    recalibrated: Estimated = means("Area after recalibration by the hull of the ROC curve.")
+    gap: Number = field("Area between the curve and its convex hull.")
+    recalibrated: Estimated = field("Area after recalibration by the hull of the ROC curve.")
     tables: TablesRecord
     curve: PointsRecord
 
@@ -107,9 +128,8 @@ class CurveRecord(Record):
     def of(cls, name: str, c: SmRoc, threshold: float) -> CurveRecord:
         """The record of a curve."""
         areas = c.sensitivity().area
-        known = areas[np.isfinite(areas)]
         right, wrong = (record_of(Cells, t) for t in c.tables(threshold))
-        sets = {f.name: getattr(c.sets, f.name) for f in fields(SetsRecord)}
+        sets = {f.name: record_of(PartRecord, getattr(c.sets, f.name)) for f in fields(SetsRecord)}
         return record_of(
             cls,
             c.curve,
@@ -117,21 +137,74 @@ class CurveRecord(Record):
             name=name,
             kind=c.tally.kind,
             area=c.area,
-            auroc=area(c.tally),
+            auroc=auroc_value(c.tally),
             midpoint=record_of(MidpointRecord, c.found),
-            areas=AreasRecord(lowest=float(known.min()), highest=float(known.max())),
-            sets=SetsRecord(**{key: record_of(PartRecord, part) for key, part in sets.items()}),
+            areas=AreasRecord(lowest=float(np.nanmin(areas)), highest=float(np.nanmax(areas))),
+            sets=SetsRecord(**sets),
             gap=c.gap if c.area.defined else None,
             recalibrated=c.recalibrated().area,
             tables=TablesRecord(appropriate=right, inappropriate=wrong),
             curve=PointsRecord.of(c.curve),
         )
 
+    def sections(self, threshold: float, prefix: str) -> list[Section]:
+        """The curve in numbers, the four sets of scores, and the tables of decisions."""
+        number, s = partial(formatted, how="number"), self.sets
+        smauc = self.area.why or f"{value(self.area)} {interval(self.area)}"
+        after = self.recalibrated
+        positive, negative, high, low = (
+            count(a.weight + b.weight)
+            for a, b in (
+                (s.high_positive, s.low_positive),
+                (s.high_negative, s.low_negative),
+                (s.high_positive, s.high_negative),
+                (s.low_positive, s.low_negative),
+            )
+        )
+        facts = {
+            "smAUC": f"{smauc}; at random {number(self.area.baseline)}; AUROC {number(self.auroc)}",
+            "Midpoint": f"{number(self.midpoint.value)} ({self.midpoint.rule}); over all midpoints smAUC "
+            f"lies between {number(self.areas.lowest)} and {number(self.areas.highest)}",
+            "Rectangle": f"{self.height:,.1f} high (climbs) by {self.width:,.1f} wide (runs)",
+            "Balance": f"{positive} positive to {negative} negative, {high} high to {low} low: rotated by "
+            f"{self.rotation:.1f} degrees",
+            "Hull": f"an area of {number(self.gap)} above the curve; after recalibration smAUC is "
+            f"{number(after.value)} ({number(after.baseline)} at random)",
+        }
+        right, wrong = self.tables.appropriate, self.tables.inappropriate
+        heads = ("appropriate: yes", "no", "inappropriate: yes", "no")
+        return [
+            Section(f"{prefix}Curve", facts=[*facts.items()]),
+            *_sets(s, f"{prefix}Scores against labels"),
+            *section(
+                f"{prefix}Scores against decisions",
+                [("label", "text"), *((head, "count") for head in heads)],
+                [
+                    ("positive", right.tp, right.fn, wrong.tp, wrong.fn),
+                    ("negative", right.fp, right.tn, wrong.fp, wrong.tn),
+                ],
+                [f"yes: predicted positive, with a score of {threshold:g} or more"],
+            ),
+        ]
 
-class DistanceRecord(OfTwo):
+
+def _sets(sets: SetsRecord, title: str) -> list[Section]:
+    parts = [
+        ("high on a positive", sets.high_positive, "appropriate"),
+        ("low on a negative", sets.low_negative, "appropriate"),
+        ("high on a negative", sets.high_negative, "inappropriate"),
+        ("low on a positive", sets.low_positive, "inappropriate"),
+    ]
+    total = sum(part.weight for _, part, _ in parts)
+    heads: Heads = [("score", "text"), ("rows", "count"), ("share", "percent"), "mean score"]
+    rows = [(name, p.weight, p.weight / total, p.mean, which) for name, p, which in parts]
+    return section(title, [*heads, ("which is", "text")], rows)
+
+
+class DistanceRecord(PairNames):
     """Two curves."""
 
-    distance: float = means("Area between them.", ge=0)
+    distance: float = field("Area between them.", ge=0)
 
 
 class SmRocDocument(JudgedDocument, command="smroc"):
@@ -139,32 +212,25 @@ class SmRocDocument(JudgedDocument, command="smroc"):
 
     settings: SettingsRecord
     data: DataRecord
-    curves: list[CurveRecord] = means("One curve for each column of scores.", min_length=1)
-    distances: list[DistanceRecord] = means("How far the curves are apart, pair by pair.")
+    curves: list[CurveRecord] = field("One curve for each column of scores.", min_length=1)
+    distances: list[DistanceRecord] = field("How far the curves are apart, pair by pair.")
 
     def sections(self) -> list[Section]:
         """Data, areas, the four sets, the tables and the remarks."""
         several = len(self.curves) > 1
         sections = [Section(facts=self.data.facts()), *(_areas(self) if several else [])]
         for c in self.curves:
-            name = f"'{c.name}': " if several else ""
-            sections += [
-                Section(f"{name}Curve", facts=_facts(c)),
-                _sets(c.sets, f"{name}Scores against labels"),
-                _tables(c.tables, self.settings.threshold, f"{name}Scores against decisions"),
-            ]
+            sections += c.sections(self.settings.threshold, f"'{c.name}': " if several else "")
         return sections
 
 
 def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRocDocument:
     """The document of curves on the same rows."""
-    from scorewise.weighted_roc.verdict import overlap
-
     first = next(iter(curves.values()))
     doc = SmRocDocument(
         settings=record_of(SettingsRecord, first, threshold=threshold),
         data=DataRecord.of(first.tally),
-        verdict=verdict_of(curves),
+        verdict=_verdict(curves),
         curves=[CurveRecord.of(name, c, threshold) for name, c in curves.items()],
         distances=[
             DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
@@ -177,69 +243,90 @@ def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRoc
 
 def _areas(doc: SmRocDocument) -> list[Section]:
     level = f"{percent(doc.settings.level)} interval"
-    columns = [Column("model", "text"), Column("smAUC", "value"), Column(level, "text")]
+    heads: Heads = [("model", "text"), ("smAUC", "value"), (level, "text"), "at random", "AUROC"]
     rows = [(f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc) for c in doc.curves]
     lines = [
-        f"'{d.first}' and '{d.second}' are {written(d.distance, 'number')} apart"
+        f"area between the curves of '{d.first}' and '{d.second}': {formatted(d.distance, 'number')}"
         for d in doc.distances
     ]
-    return section("Areas", [*columns, "at random", "AUROC"], rows, lines)
+    return section("Areas", heads, rows, lines)
 
 
-def _facts(c: CurveRecord) -> list[tuple[str, str]]:
-    auroc, at_random, low, high, middle, gap, after, after_at_random = (
-        written(x, "number")
-        for x in (
-            c.auroc, c.area.baseline, c.areas.lowest, c.areas.highest, c.midpoint.value, c.gap,
-            c.recalibrated.value, c.recalibrated.baseline,
+# What curves mean: the area beside chance, and whether the midpoint misleads.
+
+
+def _verdict(curves: Mapping[str, SmRoc]) -> list[Claim]:
+    """The sentences on curves of the same rows."""
+    claims = [c for name, curve in [*curves.items()][:CURVES_IN_WORDS] for c in _of(name, curve)]
+    origin = next(iter(curves.values())).tally.origin
+    misleads = any(c.finding == "misleads" for c in claims)
+    return [*claims, recalibrate_or_evaluate(origin, misleads)]
+
+
+def _of(name: str, c: SmRoc) -> Iterator[Claim]:
+    """Whether the area is above chance, and whether it misleads."""
+    who, e, chance = quoted(name), c.area, c.area.baseline or 0.5
+    if not e.defined:
+        text = f"smAUC of {who} is undefined: {e.why}."
+        yield claim("ranking", "unknown", text, [figure("smauc", e, name)])
+        return
+    at_random = f"the {number(chance)} expected if the same scores were assigned at random"
+    if e.low > chance:
+        finding, text = "above chance", f"above {at_random}"
+    elif e.high < chance:
+        finding, text = "below chance", f"below {at_random}"
+    else:
+        rows = plural(c.tally.origin.rows, "row")
+        finding = "not told from chance"
+        text = f"not significantly different from {at_random} ({rows})"
+    figures = [figure("smauc", e, name), figure("smauc_at_random", Estimate(chance), name)]
+    yield claim("ranking", finding, f"smAUC of {who} is {with_ci(e)}, {text}.", figures)
+    for text in unreliable(c, f" of {who}"):
+        after, auroc = c.recalibrated().area, auroc_value(c.tally)
+        figures = [figure("smauc", after, "recalibrated"), figure("auroc", Estimate(auroc), name)]
+        text = f"T{text[1:]}. Report AUROC {number(auroc)} beside it."
+        yield claim("data", "misleads", text, figures)
+
+
+def unreliable(c: SmRoc, of: str = "") -> Iterator[str]:
+    """Why the area is undefined, or misleads: the objection of Schubert et al. (2012), where it applies."""
+    if not c.area.defined:
+        yield f"smAUC is undefined: {c.area.why}"
+    elif far_from_half(m := c.midpoint):
+        after, side = c.recalibrated().area, "below" if m < 0.5 else "above"
+        yield (
+            f"the midpoint{of} is {number(m)}, far from 0.5: with most scores {side} 0.5, inappropriate "
+            f"ones can climb more than appropriate ones, and smAUC misleads (Schubert et al. 2012); after "
+            f"recalibration it is {with_ci(after)} ({formatted(after.baseline, 'number')} at random)"
         )
-    )  # fmt: skip
-    smauc = c.area.why if c.area.value is None else f"{value(c.area)} {interval(c.area)}"
-    sets = {f.name: getattr(c.sets, f.name).weight for f in fields(c.sets)}
-    positive, negative, above, below = (
-        count(sum(weight for name, weight in sets.items() if part in name))
-        for part in ("_positive", "_negative", "high_", "low_")
+
+
+def overlap(c: SmRoc) -> Iterator[str]:
+    """Whether the classes are separable, or the midpoint lies outside their overlap."""
+    m = c.midpoint
+    (neg_low, neg_high), (pos_low, pos_high) = (class_ends(c.tally, side) for side in (0, 1))
+    low, high = max(neg_low, pos_low), min(neg_high, pos_high)
+    if high < low:
+        below, above = (
+            ("negatives", "positives") if neg_high < pos_low else ("positives", "negatives")
+        )
+        where = "" if high < m <= low else f", and the midpoint {number(m)} is not between them"
+        yield (
+            f"the classes are separable: all {below} score at most {number(high)}, all {above} at "
+            f"least {number(low)}{where}"
+        )
+    elif not low <= m <= high:
+        yield (
+            f"the midpoint {number(m)} lies outside [{number(low)}, {number(high)}], where the scores of "
+            f"the classes overlap; see whether another rule, such as balanced, suits them better"
+        )
+
+
+def class_ends(t: Tally, side: int) -> tuple[float, float]:
+    """The lowest and the highest score, on [0, 1], of a class that has rows."""
+    used = (t.neg, t.pos)[side] > 0
+    lowest, highest = (
+        (t.score, t.score) if t.coarse is None else (t.coarse.low[side], t.coarse.high[side])
     )
-    return [
-        ("smAUC", f"{smauc}; at random {at_random}; AUROC {auroc}"),
-        (
-            "Midpoint",
-            f"{middle} ({c.midpoint.rule}); over all midpoints smAUC lies between {low} and {high}",
-        ),
-        ("Rectangle", f"{c.height:,.1f} high (climbs) by {c.width:,.1f} wide (runs)"),
-        (
-            "Balance",
-            f"{positive} positive to {negative} negative, {above} high to {below} low: turned by "
-            f"{c.rotation:.1f} degrees",
-        ),
-        (
-            "Hull",
-            f"{gap} above the curve; after recalibration smAUC is {after} ({after_at_random} at random)",
-        ),
-    ]
-
-
-def _sets(sets: SetsRecord, title: str) -> Section:
-    parts = [
-        ("high on a positive", sets.high_positive, "appropriate"),
-        ("low on a negative", sets.low_negative, "appropriate"),
-        ("high on a negative", sets.high_negative, "inappropriate"),
-        ("low on a positive", sets.low_positive, "inappropriate"),
-    ]
-    total = sum(part.weight for _, part, _ in parts)
-    columns = [Column("score", "text"), Column("rows", "count"), Column("share", "percent")]
-    columns += [Column("mean score"), Column("which is", "text")]
-    rows = [(name, p.weight, p.weight / total, p.mean, which) for name, p, which in parts]
-    return Section(title, table=Table(columns, rows))
-
-
-def _tables(tables: TablesRecord, threshold: float, title: str) -> Section:
-    heads = ("appropriate: yes", "no", "inappropriate: yes", "no")
-    right, wrong = tables.appropriate, tables.inappropriate
-    rows = [
-        ("positive", right.tp, right.fn, wrong.tp, wrong.fn),
-        ("negative", right.fp, right.tn, wrong.fp, wrong.tn),
-    ]
-    columns = [Column("label", "text"), *(Column(head, "count") for head in heads)]
-    legend = f"yes: predicted positive, because the score is {threshold:g} or more"
-    return Section(title, table=Table(columns, rows), lines=[legend])
+    low, high = unit(np.array([lowest[used][0], highest[used][-1]]), t.kind).tolist()
+    return low, high

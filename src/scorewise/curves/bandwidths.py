@@ -1,0 +1,355 @@
+"""Bandwidths of kernel densities, by rules from the values on a grid.
+
+Values are shared out to the two nodes of an even grid beside them (linear binning). Two rules see them
+through `c[k]`, the mean of cos(pi k z) over values z in [0, 1] that are mirrored at 0 and 1. There a
+Gaussian of variance t multiplies c[k] by exp(-k^2 pi^2 t / 2), so that norms of the density and of its
+derivatives are short sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scorewise.arrays import Floats
+from scorewise.computing import inner
+from scorewise.errors import BadInput
+from scorewise.statistics.kernels import scott, silverman
+
+Support: TypeAlias = tuple[float, float]
+Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
+Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
+MAX_DIRECT = 2048  # values up to which kernels are summed one by one
+_CELLS, _MAX_CELLS = 1 << 16, 1 << 20
+_BLOCK = 1 << 16  # values that are binned at a time, which fit a core's cache
+_DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
+_SPAN = 16  # cells that a bandwidth should span
+_FINEST = 4.0  # nodes that a bandwidth has to span
+_STAGES = 5
+_SHORTER = 0.8  # step in which a bracket of the root is looked for
+_DAMPED = 10.0  # standard deviations in frequency beyond which a term adds nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The share of the values on each of some even nodes, `step` apart from `low` on; all make 1."""
+
+    low: float
+    step: float
+    share: Floats
+
+    @property
+    def nodes(self) -> Floats:
+        """Where the nodes are."""
+        return self.low + self.step * np.arange(len(self.share), dtype=np.float64)
+
+    @property
+    def length(self) -> float:
+        """From the first node to the last."""
+        return self.step * (len(self.share) - 1)
+
+    def thinned(self, times: int) -> Grid:
+        """The same on one node in so many, exactly as if the values had been binned there."""
+        if times == 1:
+            return self
+        cells = math.ceil((len(self.share) - 1) / times)
+        at = np.arange(len(self.share)) / times
+        return Grid(self.low, self.step * times, _linear_binning(at, self.share, 0.0, 1.0, cells))
+
+    def padded(self, before: int, after: int) -> Grid:
+        """The same with empty nodes before and after."""
+        share = np.concatenate((np.zeros(before), self.share, np.zeros(after)))
+        return Grid(self.low - before * self.step, self.step, share)
+
+    def spectrum(self) -> Floats:
+        """Mean of cos(pi k z) over the values z, counted from 0 to 1 along the grid; k = 0, 1, ...
+
+        They are the Fourier coefficients of the values mirrored at both ends of the grid.
+        """
+        from scipy.fft import rfft
+
+        coefficients: Floats = rfft(self.mirrored()).real / 2
+        return coefficients
+
+    def mirrored(self) -> Floats:
+        """The shares around the circle that the grid and its mirror image make."""
+        ends = self.share[[0, -1]]
+        return np.concatenate(
+            (2 * ends[:1], self.share[1:-1], 2 * ends[1:], self.share[-2:0:-1]), dtype=np.float64
+        )
+
+
+def binned(x: NDArray[Any], weight: Any, low: float, high: float, cells: int) -> Grid:
+    """Values that lie in [low, high] on a grid of so many cells.
+
+    >>> binned(np.array([0.25, 1.0]), None, 0.0, 1.0, 2).share
+    array([0.25, 0.25, 0.5 ])
+    """
+    step = (high - low) / cells
+    sums = _linear_binning(x, weight, low, step, cells)
+    return Grid(low, step, sums / sums.sum())
+
+
+def _linear_binning(x: NDArray[Any], weight: Any, low: float, step: float, cells: int) -> Floats:
+    here, next_ = np.zeros(cells + 2), np.zeros(cells + 2)
+    room, places = np.empty(min(_BLOCK, len(x))), np.empty(min(_BLOCK, len(x)), np.int64)
+    for i in range(0, len(x), _BLOCK):
+        part = x[i : i + _BLOCK]
+        z, at = room[: len(part)], places[: len(part)]
+        np.subtract(part, low, out=z, dtype=np.float64)
+        z /= step
+        at[:] = z
+        z -= at
+        if weight is None:
+            here += np.bincount(at, minlength=cells + 2)
+        else:
+            w = weight[i : i + _BLOCK]
+            z *= w
+            here += np.bincount(at, w, minlength=cells + 2)
+        next_ += np.bincount(at, z, minlength=cells + 2)
+    here -= next_
+    here[1:] += next_[:-1]
+    here[cells] += here[cells + 1]  # where rounding put the last value beyond the last node
+    return here[: cells + 1]
+
+
+class Bandwidth(NamedTuple):
+    """A bandwidth, the rule that gave it, and cautions."""
+
+    value: float
+    rule: str
+    cautions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values with their weights, if any, and the number of rows that they are worth."""
+
+    x: NDArray[Any]
+    weight: Any
+    ends: tuple[float, float]
+    rows: float
+    name: str = "x"
+
+    @property
+    def span(self) -> float:
+        """From the least value to the greatest."""
+        return self.ends[1] - self.ends[0]
+
+    @property
+    def size(self) -> float:
+        """The greatest distance from 0."""
+        return max(map(abs, self.ends))
+
+    @property
+    def direct(self) -> bool:
+        """Whether kernels can be summed one by one."""
+        return len(self.x) <= MAX_DIRECT
+
+    def cells(self, grid: Grid) -> tuple[Floats, Floats]:
+        """Increasing values with their shares: each of a few, else those of the grid."""
+        if not self.direct:
+            return grid.nodes, grid.share
+        order = np.argsort(self.x, kind="stable")
+        weight = np.ones(len(order)) if self.weight is None else self.weight[order]
+        return self.x[order].astype(np.float64), weight / weight.sum()
+
+    def grid(self, support: Support, room: float, cells: int) -> Grid:
+        """The values on a grid over the support; where that has no end, with room beyond them."""
+        low, high = (
+            edge if math.isfinite(edge) else end
+            for edge, end in zip(support, (self.ends[0] - room, self.ends[1] + room), strict=True)
+        )
+        return binned(self.x, self.weight, low, high, cells)
+
+
+def bandwidth_on_grid(
+    v: Values, bandwidth: Rule | float, support: Support, least: float
+) -> tuple[Bandwidth, Grid]:
+    """The bandwidth given, or by a rule, and the values on a grid that is fine enough for it.
+
+    No rule makes it smaller than `least`.
+    """
+    rule, given = (bandwidth, 0.0) if isinstance(bandwidth, str) else ("given", float(bandwidth))
+    if isinstance(bandwidth, str) and v.span <= max(1e-100, _DIGITS * v.size):
+        if not least:
+            raise BadInput(_why_all_equal(v))
+        given = least
+    if given > support[1] - support[0]:
+        raise BadInput(
+            f"bandwidth={given:g} is wider than the support from {support[0]:g} to {support[1]:g}; "
+            f"pass a smaller one"
+        )
+    room = _margin(v, given)
+    for cells in (_CELLS, _MAX_CELLS):
+        grid = v.grid(support, room, cells)
+        width = Bandwidth(given, rule) if given else _bandwidth_by_rule(v, rule, grid)
+        if v.direct or width.value >= _SPAN * grid.step:
+            break
+    width = width._replace(value=max(width.value, 0.0 if rule == "given" else least))
+    return width, _checked_grid(v, width.value, grid)
+
+
+def _bandwidth_by_rule(v: Values, rule: str, grid: Grid) -> Bandwidth:
+    s, share = v.cells(grid)
+    if rule == "scott":
+        return Bandwidth(scott(s, share, v.rows), rule)
+    thumb = silverman(s, share, v.rows)
+    if rule == "silverman":
+        return Bandwidth(thumb, rule)
+    if rule == "isj":
+        found = improved_sheather_jones(grid.spectrum(), v.rows)
+    else:
+        widest = 2 * scott(s, share, v.rows) / grid.length
+        found = cross_validation(grid.spectrum(), v.rows, widest) if v.rows > 1 else None
+    if found is None:
+        why = f"{v.name} gives no bandwidth by the rule {rule}; it is Silverman's instead"
+        return Bandwidth(thumb, "silverman", (why,))
+    return Bandwidth(found * grid.length, rule)
+
+
+def _why_all_equal(v: Values) -> str:
+    low, high = v.ends
+    if low == high:
+        return (
+            f"{v.name} is {low:g} in every row, and a rule needs values that differ; "
+            f"pass bandwidth= as a number"
+        )
+    return f"{v.name} from {low!r} to {high!r} differs in its last digits only; shift or scale it"
+
+
+def _margin(v: Values, least: float) -> float:
+    if v.span > 1e100:
+        raise BadInput(f"{v.name} from {v.ends[0]:g} to {v.ends[1]:g} is too wide; scale it down")
+    return max(v.span / 2, least)
+
+
+def _checked_grid(v: Values, width: float, grid: Grid) -> Grid:
+    if width > _DIGITS * v.size and (v.direct or width >= 4 * grid.step):
+        return grid
+    raise BadInput(
+        f"the bandwidth {width:.3g} is too narrow for {v.name} from {v.ends[0]:g} to {v.ends[1]:g}; "
+        f"pass a larger bandwidth=, or leave out values that lie far away"
+    )
+
+
+def improved_sheather_jones(c: Floats, rows: float) -> float | None:
+    """The bandwidth of Botev, Grotowski and Kroese (2010), or None where their equation has no root.
+
+    A normal reference is nowhere used: each norm of a derivative is _estimated with the bandwidth that is
+    best for it, which needs the norm of the next derivative, down to the bandwidth itself; it is the
+    fixed point t = xi gamma(t).
+    """
+    k2: Floats = (math.pi * np.arange(1, len(c), dtype=np.float64)) ** 2
+    terms: Terms = c[1:] * c[1:], k2, np.log(k2)
+
+    def excess(root: float) -> float:
+        t = root * root
+        return t - _best_variance(terms, rows, t)
+
+    root = 1.0
+    while excess(root) <= 0:
+        root *= _SHORTER
+        if root < 0.1:
+            return None
+    return _falling_root(excess, root, _FINEST / (len(c) - 1))
+
+
+def _falling_root(excess: Callable[[float], float], high: float, least: float) -> float | None:
+    while high > least:
+        low = _SHORTER * high
+        if excess(low) <= 0:
+            return _root(excess, low, high)
+        high = low
+    return None
+
+
+def _root(f: Callable[[float], float], low: float, high: float) -> float:
+    """The root of f between `low`, where f is not positive, and `high`, where it is, to 1e-10 of it.
+
+    By secants; the value at an end that stays is halved (the Illinois rule), so that both ends move.
+
+    >>> round(_root(lambda x: x * x - 2, 1.0, 2.0), 9)
+    1.414213562
+    """
+    below, above, last = f(low), f(high), 0
+    for _ in range(100):  # it takes about ten
+        if not below < 0 or high - low <= 1e-10 * high:
+            break
+        x = high - above * (high - low) / (above - below)
+        value = f(x)
+        if value <= 0:
+            low, below = x, value
+            above = above / 2 if last < 0 else above
+        else:
+            high, above = x, value
+            below = below / 2 if last > 0 else below
+        last = -1 if value <= 0 else 1
+    return low
+
+
+def _best_variance(terms: Terms, rows: float, t: float) -> float:
+    """The variance of the kernel, xi gamma^[5](t), if t is that for the highest derivative."""
+    norm = _norm(terms, _STAGES + 2, t)
+    for j in range(_STAGES + 1, 1, -1):
+        odd = math.prod(range(1, 2 * j, 2))
+        inflation = (1 + 0.5 ** (j + 0.5)) / 3
+        t = (inflation * odd / (rows * math.sqrt(math.pi / 2) * norm)) ** (2 / (3 + 2 * j))
+        norm = _norm(terms, j, t)
+    return float((2 * rows * math.sqrt(math.pi) * norm) ** -0.4)
+
+
+def _norm(terms: Terms, j: int, t: float) -> float:
+    """Integral of the squared j-th derivative of the density with kernels of variance t."""
+    squares, k2, log_k2 = (part[: _frequencies(t)] for part in terms)
+    return max(2 * inner(squares, np.exp(j * log_k2 - k2 * t)), 1e-300)
+
+
+def _frequencies(t: float) -> int:
+    return int(_DAMPED / (math.pi * math.sqrt(t))) + 1
+
+
+def cross_validation(c: Floats, rows: float, widest: float) -> float | None:
+    """The bandwidth of least-squares cross-validation (Rudemo 1982, Bowman 1984), or None without one.
+
+    It minimises the integral of the squared density less twice its mean at the values, each left out in
+    turn. Among the minima below `widest` the deepest; ties alone pull it towards 0, which is none.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def loss(log_width: float) -> float:
+        return _leave_one_out_loss(c, rows, math.exp(2 * log_width))
+
+    least = _FINEST / (len(c) - 1)
+    if widest <= least:
+        return None
+    tried = np.linspace(
+        math.log(least), math.log(widest), 1 + math.ceil(math.log(widest / least) / 0.08)
+    )
+    losses = np.array([loss(w) for w in tried])
+    inside = 1 + np.flatnonzero((losses[1:-1] < losses[:-2]) & (losses[1:-1] <= losses[2:]))
+    if not len(inside):
+        return None
+    i = inside[losses[inside].argmin()]
+    found = minimize_scalar(
+        loss, bounds=(tried[i - 1], tried[i + 1]), method="bounded", options={"xatol": 1e-6}
+    )
+    return math.exp(found.x)
+
+
+def _leave_one_out_loss(c: Floats, rows: float, t: float) -> float:
+    few = min(len(c) - 1, _frequencies(t / 2))
+    k = np.arange(1, few + 1)
+    damped = np.exp(-((math.pi * k) ** 2) * t / 2)
+    twice = np.zeros(few)
+    reach = min(few, (len(c) - 1) // 2)
+    twice[:reach] = c[2 : 2 * reach + 1 : 2]
+    square = 1 + 2 * float((c[k] ** 2 * damped**2).sum())
+    mean = 1 + 2 * float((c[k] ** 2 * damped).sum())
+    itself = 1 + float(((1 + twice) * damped).sum())
+    return square - 2 * (mean - itself / rows) * rows / (rows - 1)

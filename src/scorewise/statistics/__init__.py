@@ -1,0 +1,1 @@
+"""Values of statistics, as functions of weights and of the cells of a tally."""
