@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from scorewise import BadInput
 from scorewise.columns import Place, binary_rows, read
 from scorewise.columns.rows import rows_of
-from scorewise.columns.vectors import Coded, Numbers, vector
+from scorewise.columns.vectors import Coded, Numbers, factorize_numbers, vector
 
 nan, inf = float("nan"), float("inf")
 
@@ -390,3 +390,19 @@ def test_labels_may_be_integers_of_any_size():
     assert take([10**20, 9 * 10**19], {"p": [1, 2]}).y.tolist() == [True, False]
     wide = pl.Series([0, 1, 1], dtype=pl.Int128)
     assert take(wide, {"p": wide}).y.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i1", "u8", "u1"])
+@pytest.mark.parametrize(("rows", "low", "step"), [(8, 0, 1), (5, -3, 1), (70_000, 3, 7)])
+def test_whole_numbers_get_the_codes_of_any_numbers(dtype, rows, low, step):
+    rng = np.random.default_rng(rows)
+    whole = (low if dtype[0] != "u" else abs(low)) + step * rng.integers(0, 9, (3, rows))
+    columns = [Numbers(x.astype(dtype)) for x in whole]
+    columns[1] = Numbers(columns[1].values, null=rng.random(rows) < 0.3)
+    if dtype[0] == "f":
+        columns[2].values[rng.random(rows) < 0.3] = nan
+    others = [Numbers(c.values.astype(float) + 0.5, c.null) for c in columns]  # are sorted
+    found, codes = factorize_numbers(columns)
+    expected, sorted_codes = factorize_numbers(others)
+    assert found == [value - 0.5 for value in expected]
+    np.testing.assert_array_equal(codes, sorted_codes)

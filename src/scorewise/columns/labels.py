@@ -182,7 +182,7 @@ def word_codes(column: Vector) -> tuple[Ints, list[str]]:
     values, codes = factorize(column)
     words = [text(v) for v in values]
     if isinstance(column, Numbers) or column.declared:
-        return codes, words
+        return codes.astype(np.int64, copy=False), words
     order = sorted(range(len(words)), key=words.__getitem__)
     rank = np.full(len(words) + 1, -1)
     rank[order] = np.arange(len(words))

@@ -14,7 +14,7 @@ from scorewise.arrays import Ints
 from scorewise.columns.labels import listed, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.texts import plain
-from scorewise.columns.vectors import Coded, Numbers, Vector, factorize
+from scorewise.columns.vectors import Coded, Numbers, Vector, factorize, factorize_numbers
 from scorewise.errors import BadInput, Option
 
 # a sign, a star or a dash beside a number means something: A+, A*, -1, 1-2, 0.5
@@ -139,14 +139,12 @@ def given_categories(categories: Sequence[Any]) -> list[str]:
 
 def _of_numbers(by_name: Mapping[str, Numbers], place: Place) -> tuple[Codes, list[str]]:
     """Numbers of all columns, by size."""
-    for name, column in by_name.items():
-        if column.values.dtype.kind == "f" and (endless := np.isinf(column.values)).any():
-            raise BadInput(f"{name} is infinite {place.rows(endless)}; a rating is a finite number")
-    parts = [factorize(column) for column in by_name.values()]
+    found, codes = factorize_numbers([*by_name.values()])
+    if found and not np.isfinite((found[0], found[-1])).all():
+        name, endless = next((n, e) for n, c in by_name.items() if (e := np.isinf(c.values)).any())
+        raise BadInput(f"{name} is infinite {place.rows(endless)}; a rating is a finite number")
     # truth values become 0 and 1
-    found = np.unique(np.concatenate([np.array(values) for values, _ in parts]) + 0)
-    at = [np.append(np.searchsorted(found, values), -1)[codes] for values, codes in parts]
-    return np.stack(at, axis=1).astype(np.int32), [text(v) for v in found.tolist()]
+    return codes.T.astype(np.int32, copy=False), [text(v + 0) for v in found]
 
 
 def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, list[str], bool]:

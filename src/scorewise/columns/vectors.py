@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -67,6 +67,7 @@ class Coded:
 
 
 Vector: TypeAlias = Numbers | Coded
+_PART = 1 << 15  # numbers that are counted at a time
 
 
 def array(column: Any) -> NDArray[Any]:
@@ -200,38 +201,59 @@ def rows_with(column: Vector, values: list[Any]) -> Bools:
     return np.asarray(at == values[0] if len(values) == 1 else np.isin(at, values))
 
 
-def factorize(column: Vector) -> tuple[list[Any], NDArray[np.int64]]:
+def factorize(column: Vector) -> tuple[list[Any], NDArray[np.integer[Any]]]:
     """The values of a column, and which of them each row has; -1 where it is missing.
 
-    >>> factorize(Numbers(np.array([7.0, np.nan, 5.0])))
-    ([5.0, 7.0], array([ 1, -1,  0]))
+    >>> values, codes = factorize(Numbers(np.array([7.0, np.nan, 5.0])))
+    >>> values, codes.tolist()
+    ([5.0, 7.0], [1, -1, 0])
     """
     if isinstance(column, Coded):
-        return list(column.values), column.codes.astype(np.int64)
-    gone = column.missing()
-    values = column.values if gone is None else column.values[~gone]
-    found, codes = _counted(values) or np.unique(values, return_inverse=True)
-    if gone is not None:
-        every = np.full(len(column), -1)
-        every[~gone] = codes
-        codes = every
+        return list(column.values), column.codes
+    values, codes = factorize_numbers([column])
+    return values, codes[0]
+
+
+def factorize_numbers(columns: Sequence[Numbers]) -> tuple[list[Any], NDArray[np.integer[Any]]]:
+    """The values of columns of one length, and which of them each row (second axis) of each has."""
+    if (counted := _counted(columns)) is not None:
+        return counted
+    gaps = [c.missing() for c in columns]
+    there = np.stack([np.ones(len(columns[0]), bool) if gone is None else ~gone for gone in gaps])
+    codes = np.full(there.shape, -1)
+    values = np.concatenate([c.values for c in columns])[there.ravel()]
+    found, codes[there] = np.unique(values, return_inverse=True)
     return found.tolist(), codes
 
 
-def _counted(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """What `np.unique` gives, without a sort: of whole numbers that are few enough to be counted."""
-    if values.dtype.kind == "b" or not len(values):
+def _counted(columns: Sequence[Numbers]) -> tuple[list[Any], NDArray[np.integer[Any]]] | None:
+    """The same without a sort, in parts that the cache holds: of whole numbers in a narrow range."""
+    rows, kinds = len(columns[0]), {c.values.dtype.kind for c in columns}
+    wide: Any = {"f": np.float64, "u": np.uint64, "i": np.int64}.get(kinds.pop())
+    if kinds or wide is None or not rows:
         return None
-    low, high = values.min().item(), values.max().item()
-    if low != low // 1 or not high - low < len(values):
+    # these pass over NaN
+    low = min(np.fmin.reduce(c.values).item() for c in columns)
+    high = max(np.fmax.reduce(c.values).item() for c in columns)
+    if low != low // 1 or not high - low < min(rows, 1 << 31):
         return None
-    wide = {"f": np.float64, "u": np.uint64}.get(values.dtype.kind, np.int64)
-    above = values.astype(wide) - wide(low)  # differences of narrow types would overflow
-    at = above.astype(np.int64)
-    if values.dtype.kind == "f" and (at != above).any():
-        return None
-    used = np.bincount(at, minlength=int(high - low) + 1) > 0
-    return np.flatnonzero(used).astype(wide) + wide(low), (used.cumsum() - 1)[at]
+    codes = np.empty((len(columns), rows), np.int32)
+    used = np.zeros(int(high - low) + 2, bool)  # the last is for what is missing, -1
+    for column, own in zip(columns, codes, strict=True):
+        for first in range(0, rows, _PART):
+            part = slice(first, first + _PART)
+            # differences of narrow types would overflow
+            above: Any = column.values[part].astype(wide, copy=False) - wide(low)
+            at = own[part]
+            at[:] = above if wide is not np.float64 else np.fmax(above, -1.0, out=above)  # NaN
+            if wide is np.float64 and (at != above).any():
+                return None
+            if column.null is not None:
+                at[column.null[part]] = -1
+            used[at] = True
+    if not used[:-1].all():
+        codes = np.append(used[:-1].cumsum() - 1, -1).astype(np.int32)[codes]
+    return (np.flatnonzero(used[:-1]).astype(wide) + wide(low)).tolist(), codes
 
 
 def absent(value: Any) -> bool:

@@ -165,7 +165,8 @@ def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
     values, codes = factorize(column)
     place = {level: i for i, level in enumerate(levels)}
     code_of = np.array([*(place.get(v, UNSEEN) for v in values), MISSING], np.int64)
-    return code_of[codes]
+    found: Ints = code_of[codes]
+    return found
 
 
 def _numbers(column: Vector, name: str) -> Floats:
