@@ -17,7 +17,7 @@ from scorewise.columns.tables import Table, guard, in_batches
 from scorewise.errors import BadInput, Option
 
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", "None", "<NA>")
-_LEAST, _LONGEST = 1 << 16, 1 << 24  # bytes that are read for a header
+_LONGEST = 1 << 24  # letters that are read for a header
 _BATCH = 1 << 18  # rows
 _INTEGER = r"^\s*[+-]?[0-9]+\s*$"
 
@@ -27,7 +27,7 @@ def open_csv(source: Source, name: str) -> Table:
     start, end = start_of(source), end_of(source)
     if b"\0" in start:
         raise _zeros(start, name)
-    separator, header = _header(_header_line(source, name), name)
+    separator, header = _header(source, name)
     blank_lines = max(0, end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1)
     file = _Csv(source, name, separator, header, blank_lines)
     return Table(
@@ -145,21 +145,15 @@ class _Csv:
     def _ragged(self) -> BadInput | None:
         """The first row that has more fields than the header, in a sentence."""
         width = len(self.header)
-        with stream(self.source) as file:
-            text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
-            try:
-                lines = csv.reader(text, delimiter=self.separator)
-                next((fields for fields in lines if fields), None)
-                for number, fields in enumerate(lines, start=1):
-                    if len(fields) > width:
-                        return BadInput(
-                            f"{self.name} has {len(fields)} fields in row {number} but {width} in its "
-                            f"header; quote the fields that contain '{self.separator}'"
-                        )
-            except csv.Error:
-                pass
-            finally:
-                text.detach()
+        with _text(self.source, "") as text, suppress(csv.Error):
+            lines = csv.reader(text, delimiter=self.separator)
+            next((fields for fields in lines if fields), None)
+            for number, fields in enumerate(lines, start=1):
+                if len(fields) > width:
+                    return BadInput(
+                        f"{self.name} has {len(fields)} fields in row {number} but {width} in its "
+                        f"header; quote the fields that contain '{self.separator}'"
+                    )
         return None
 
 
@@ -171,36 +165,33 @@ def _zeros(start: bytes, name: str) -> BadInput:
     return BadInput(f"{name} is not text in UTF-8; ", *known, way)
 
 
-def _header_line(source: Source, name: str) -> str:
-    """The header, however long; line breaks in quotes belong to it, blank lines before it do not."""
-    head = b""
+@contextmanager
+def _text(source: Source, newline: str) -> Iterator[io.TextIOWrapper]:
+    """An open file as text, whatever its bytes."""
     with stream(source) as file:
-        while (end := _line_end(head)) < 0 and len(head) < _LONGEST:
-            more = file.read(max(_LEAST, len(head)))
-            if not more:
-                break
-            head = (head + more).removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+        text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline=newline)
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+def _header(source: Source, name: str) -> tuple[str, list[str]]:
+    """The separator and the names of the columns.
+
+    Line breaks in quotes belong to the header, blank lines before it do not.
+    """
+    line, quotes = "", 0
+    with _text(source, "\n") as text:
+        while (
+            (quotes % 2 or not line) and len(line) < _LONGEST and (more := text.readline(_LONGEST))
+        ):
+            line += more if line else more.lstrip("\r\n")
+            quotes += more.count('"')
     try:
-        return (head if end < 0 else head[:end]).decode()
-    except UnicodeDecodeError:
-        # a header without an end may have been cut within a letter
-        endless = BadInput(f"{name} cannot be read as csv; its header has no end")
-        raise (broken(source, name, "csv") or endless) from None
-
-
-def _line_end(text: bytes) -> int:
-    """Where the first line ends that is not within quotes; -1 when it does not."""
-    start, quotes = 0, 0
-    while (end := text.find(b"\n", start)) >= 0:
-        quotes += text.count(b'"', start, end)
-        if quotes % 2 == 0:
-            return end
-        start = end + 1
-    return -1
-
-
-def _header(line: str, name: str) -> tuple[str, list[str]]:
-    """The separator and the names of the columns."""
+        line.encode()
+    except UnicodeEncodeError:
+        raise broken(source, name, "csv") from None  # type: ignore[misc]
     bare = re.sub(r'"[^"]*"', "", line).partition("\n")[0]
     separator = next((c for c in ",\t;|" if c in bare), ",")
     try:

@@ -122,20 +122,34 @@ def records_of(data: bytes, name: str) -> list[dict[str, Any]]:
     if not data.strip():
         empty = f"is empty ({len(data)} bytes)" if _named_json(name) else "has no rows"
         raise BadInput(f"{name} {empty}")
+    if problem := broken(data, name, "json"):
+        raise problem
     try:
-        whole = json.loads(data.decode(), parse_int=_integer)
-    except RecursionError:
-        raise BadInput(f"{name} is nested too deeply; leave out the field that is") from None
-    except ValueError as problem:
-        if isinstance(problem, UnicodeError):
-            raise (broken(data, name, "json") or BadInput(f"{name} is not JSON")) from None
+        return _rows(_value(data, name), name)
+    except json.JSONDecodeError as error:
         if _named_json(name):
-            where = (
-                f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-            )
-            raise BadInput(f"{name} is not JSON{where}; {_NO_RECORDS}") from None
-        return lines_of(data, name)
-    return _rows(whole, name)
+            raise BadInput(f"{name} is not JSON in line {error.lineno}; {_NO_RECORDS}") from None
+    lines = enumerate(data.splitlines(), start=1)
+    return [_row(line, name, number) for number, line in lines if line.strip()]
+
+
+def _value(text: bytes, name: str, where: str = "") -> Any:
+    try:
+        return json.loads(text.decode(), parse_int=_integer)
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deeply{where}; leave out the field that is") from None
+
+
+def _row(line: bytes, name: str, number: int) -> dict[str, Any]:
+    """The object in a line of JSON."""
+    where = f" in line {number}"
+    try:
+        row = _value(line, name, where)
+    except json.JSONDecodeError:
+        raise BadInput(f"{name} is not JSON{where}; one object per line is wanted") from None
+    if not isinstance(row, dict):
+        raise BadInput(f"{name} has a {type(row).__name__}{where}; one object per line is wanted")
+    return row
 
 
 def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
@@ -160,36 +174,6 @@ def _rows(whole: Any, name: str) -> list[dict[str, Any]]:
 
 def _named_json(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith(".json")
-
-
-def lines_of(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The objects in lines of JSON; finds the line that is broken.
-
-    >>> lines_of(b'{"gold": ["a", "b"]}', "x.jsonl")
-    [{'gold': ['a', 'b']}]
-    """
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode(), parse_int=_integer)
-        except RecursionError:
-            raise BadInput(
-                f"{name} is nested too deeply in line {number}; leave out the field that is"
-            ) from None
-        except ValueError as problem:
-            said = broken(data, name, "jsonl") if isinstance(problem, UnicodeError) else None
-            wanted = f"{name} is not JSON in line {number}; one object per line is wanted"
-            raise (said or BadInput(wanted)) from None
-        if not isinstance(row, dict):
-            raise BadInput(
-                f"{name} has a {type(row).__name__} in line {number}; one object per line is wanted"
-            )
-        rows.append(row)
-    if not rows:
-        raise BadInput(f"{name} has no rows")
-    return rows
 
 
 def _integer(digits: str) -> int | str:
