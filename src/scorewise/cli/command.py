@@ -23,6 +23,7 @@ from scorewise.cli.options import ARGUMENTS, FILES, OPTIONS, Help, flag
 from scorewise.cli.signatures import argument_of, option_of, parameter, signature
 from scorewise.errors import BadInput, plain
 from scorewise.show import FULL_FORMS, RENDERERS, render
+from scorewise.show.words import plural, quoted
 from scorewise.writing import check as check_path
 from scorewise.writing import check_folder, make_folder, write, write_all
 
@@ -163,7 +164,8 @@ class Command:
             raise
         if not self.has_document:
             notify_notes(result)
-            notify_written(paths, result.rows)
+            for path in paths.values():
+                notify(f"wrote {path}: {plural(result.rows, 'row')}")
             return
         with working(files):
             reading = {name: value for name, value in values.items() if name in READING}
@@ -181,10 +183,8 @@ class Command:
             judged = result  # before anything is written, as a requirement may be refused
             if any(gate.get(name) is not None for name in ("require", "fail_on")):
                 judged = resolve_name(GATE)(result, **gate)
-        if "score" in values and "model" not in values:
-            notify_parts(doc)
-        notify_notes(result)
-        notify_positive(doc)
+        one_model = "score" in values and "model" not in values
+        notify_notes(result, getattr(doc, "data", None), one_model=one_model)
         deliver(doc, full, forms, contents)
         write_figures(folder, figures)
         for c in judged.checks if gate and judged is not result else ():
@@ -311,8 +311,6 @@ def write_figures(folder: str | None, files: Mapping[str, bytes]) -> None:
         return
     make_folder(folder)
     write_all({Path(path): content for path, content in files.items()})
-    from scorewise.show.words import plural
-
     endings = " and ".join(sorted({Path(path).suffix for path in files}, reverse=True))
     number = len({Path(path).stem for path in files})
     notify(f"wrote {plural(number, 'figure')} into {folder} ({endings})")
@@ -335,39 +333,20 @@ def notify(sentence: str) -> None:
     typer.echo(plain(sentence), err=True)
 
 
-def notify_notes(result: Any) -> None:
-    """Tell the notes of a result, each once."""
-    for note in dict.fromkeys(getattr(result, "notes", ())):
-        notify(f"note: {note}")
-
-
-def notify_parts(doc: Any) -> None:
-    """Say that several files are read as one data set, and how to compare models or samples."""
-    sources = getattr(getattr(doc, "data", None), "sources", ())
-    if len(sources) > 1:
+def notify_notes(result: Any, data: Any = None, *, one_model: bool = False) -> None:
+    """Tell the notes of a result; that several files are one data set; which class is positive, by order."""
+    sources, notes = getattr(data, "sources", ()), [*getattr(result, "notes", ())]
+    if one_model and len(sources) > 1:
         names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")
-        notify(
-            f"note: {len(sources):,} files are read as parts of one data set ({names}); models are "
-            f"compared with scorewise compare (--key names the rows), and samples with drift"
+        parts = f"{len(sources):,} files are read as parts of one data set ({names}); models are compared"
+        notes.insert(
+            0, f"{parts} with scorewise compare (--key names the rows), and samples with drift"
         )
-
-
-def notify_written(paths: Mapping[str, str | None], rows: int) -> None:
-    """Tell how many rows were written where."""
-    from scorewise.show.words import plural
-
-    for path in paths.values():
-        notify(f"wrote {path}: {plural(rows, 'row')}")
-
-
-def notify_positive(doc: Any) -> None:
-    """Say which class is positive where nothing but the order of the words told it."""
-    data = getattr(doc, "data", None)
     if getattr(data, "rule", "") == "last in sort order":
-        from scorewise.show.words import quoted
-
-        positive = quoted(data.positive)  # type: ignore[union-attr]
-        notify(f"note: positive class: {positive}, the last in sort order; --positive chooses")
+        positive = quoted(data.positive)
+        notes.append(f"positive class: {positive}, the last in sort order; --positive chooses")
+    for note in dict.fromkeys(notes):
+        notify(f"note: {note}")
 
 
 @contextmanager

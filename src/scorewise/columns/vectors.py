@@ -397,30 +397,16 @@ def _from_wide(column: Any, name: str) -> Vector:
 
 def _from_pyarrow(column: Any, name: str) -> Vector:
     arrow = sys.modules["pyarrow"]
-    if isinstance(column, arrow.ChunkedArray):
-        column = column.combine_chunks()
-        if isinstance(column, arrow.ChunkedArray):  # several chunks too large for one
-            column = arrow.concat_arrays(column.chunks)
-    if not isinstance(column, arrow.Array):
+    if not isinstance(column, arrow.Array | arrow.ChunkedArray):
         return from_numpy(array(column), name)
-    kinds = arrow.types
-    if kinds.is_decimal(column.type):
-        column = column.cast(arrow.float64())
-    number = kinds.is_floating(column.type) or kinds.is_integer(column.type)
-    if number or kinds.is_boolean(column.type):
-        null = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-        filled = column if null is None else column.fill_null(0 if number else False)
-        return Numbers(filled.to_numpy(zero_copy_only=number), null)
-    if kinds.is_null(column.type):
-        return Coded(np.full(len(column), -1), [])
-    if kinds.is_nested(column.type):
-        return from_numpy(array(column.to_pylist()), name)
-    declared = kinds.is_dictionary(column.type) and bool(column.type.ordered)
-    if kinds.is_dictionary(column.type) and column.dictionary.null_count:
-        column = column.dictionary_decode()
-    packed = column if kinds.is_dictionary(column.type) else column.dictionary_encode()
-    codes = packed.indices.cast(arrow.int64()).fill_null(-1).to_numpy()
-    return Coded(codes, packed.dictionary.to_pylist(), declared)
+    if getattr(column.type, "ordered", False):
+        packed = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
+        if not packed.dictionary.null_count:
+            codes = packed.indices.cast(arrow.int64()).fill_null(-1).to_numpy()
+            return Coded(codes, packed.dictionary.to_pylist(), declared=True)
+    import polars
+
+    return _from_polars(polars.Series(polars.from_arrow(column)), name)
 
 
 def of_torch(values: Any, name: str) -> Any:
