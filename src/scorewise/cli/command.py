@@ -334,7 +334,7 @@ def notify(sentence: str) -> None:
 
 
 def notify_notes(result: Any, data: Any = None, *, one_model: bool = False) -> None:
-    """Tell the notes of a result; that several files are one data set; which class is positive, by order."""
+    """Tell the notes of a result, also on files that are one data set and on the positive class."""
     sources, notes = getattr(data, "sources", ()), [*getattr(result, "notes", ())]
     if one_model and len(sources) > 1:
         names = ", ".join(sources[:3]) + (", ..." if len(sources) > 3 else "")

@@ -43,23 +43,16 @@ def signature(verb: str) -> inspect.Signature:
             raise LookupError(f"there is no function {name} in {names.path}")
         names, name = _names(node[0]), node[1]
     arguments = node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    missing = [None] * (len(positional) - len(arguments.defaults))
-    kinds = [inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY]
-    parameters = [
-        inspect.Parameter(
-            arg.arg,
-            kind,
-            default=inspect.Parameter.empty if default is None else names.value(default),
-            annotation=Any if arg.annotation is None else names.value(arg.annotation),
-        )
-        for kind, args, defaults in (
-            (kinds[0], positional, [*missing, *arguments.defaults]),
-            (kinds[1], arguments.kwonlyargs, arguments.kw_defaults),
-        )
-        for arg, default in zip(args, defaults, strict=True)
-    ]
-    return inspect.Signature(parameters)
+    typed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    types = {arg.arg: arg.annotation for arg in typed}
+    stub = names.value(ast.fix_missing_locations(ast.Lambda(arguments, ast.Constant(None))))
+    return inspect.Signature(
+        [
+            p.replace(annotation=Any if (kind := types[p.name]) is None else names.value(kind))
+            for p in inspect.signature(stub).parameters.values()
+            if p.name in types
+        ]
+    )
 
 
 @cache

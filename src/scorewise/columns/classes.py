@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
-from scorewise.columns.labels import distinct_words, listed, read_labels, text, word_codes
+from scorewise.columns.files import Opened, open_source
+from scorewise.columns.labels import (
+    distinct_words,
+    listed,
+    named_once,
+    places_among,
+    read_labels,
+    word_codes,
+)
 from scorewise.columns.numbers import Place, in_range, is_text
 from scorewise.columns.reader import Columns, Missing, read
 from scorewise.columns.roles import choose, class_columns
 from scorewise.columns.rows import CheckedRows, Kind, Rows, clipping_note, nearly_inside, scored
 from scorewise.columns.sources import as_table, column_of, is_wide, named_columns, only_column
-from scorewise.columns.vectors import Coded, Numbers, Vector, of_torch, vector
+from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput, Option
-
-if TYPE_CHECKING:
-    from scorewise.columns.files import Opened
 
 ClassKind: TypeAlias = Literal["probability", "logit"]
 _ROLES = dict.fromkeys(("label", "score", "weight", "count", "own confidence", "cluster", "group"))
@@ -110,8 +115,6 @@ def class_rows(
         own = None if confidence is None else {"confidence": confidence}
         in_order = classes is not None
     else:
-        from scorewise.columns.files import open_source
-
         if kind == "score":
             raise BadInput(
                 Option("kind", "score"), " is not known for several classes; pass ",
@@ -140,7 +143,6 @@ def columns_of_labels(
     No columns where the label has two values and a column of numbers goes by the name of a score. Logits
     do not add up to 1, which would tell: none of two classes, nor where further columns are named alike.
 
-    >>> from scorewise.columns.files import open_source
     >>> wide = open_source({"obs": ["a", "b"], "p_a": [0.7, 0.2], "p_b": [0.3, 0.8], "age": [30, 41]})
     >>> columns_of_labels(wide, None)
     ('obs', {'a': 'p_a', 'b': 'p_b'})
@@ -174,7 +176,7 @@ def rows_of_class_columns(
 ) -> ClassRows:
     """The rows of columns of a source, as `classes` named them."""
     in_order = not isinstance(classes, str) or "=" in classes or "," in classes
-    made = rows_of_classes(found, kind, named_classes(list(columns)), in_order)
+    made = rows_of_classes(found, kind, tuple(columns), in_order)
     return replace(made, columns=columns)
 
 
@@ -219,30 +221,11 @@ def numbered(classes: Iterable[str]) -> bool:
         return False
 
 
-def named_classes(classes: Sequence[Any] | None) -> tuple[str, ...] | None:
-    """The names of the classes, if they are given."""
-    classes = of_torch(classes, "classes")
-    if classes is not None and hasattr(classes, "tolist"):
-        classes = classes.tolist()
-    if not isinstance(classes, Iterable | None):
-        raise BadInput(
-            Option("classes", classes), " is not a list; name the classes, such as ['cat', 'dog']"
-        )
-    given = None if classes is None else tuple(text(c) for c in classes)
-    if given is not None and len(set(given)) < len(given):
-        raise BadInput(
-            Option("classes", list(given)), " names a class twice; give each a name of its own"
-        )
-    if given is not None and len(given) < 2:
-        raise BadInput(Option("classes", list(given)), " names too few classes; name two or more")
-    return given
-
-
 def _columns(
     scores: Any, classes: Sequence[Any] | None
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
-    given = named_classes(classes)
+    given = None if classes is None else tuple(named_once(classes, "classes", "class"))
     columns = named_columns(scores)
     known = given
     if columns is not None:
@@ -302,7 +285,6 @@ def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None)
 def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str]:
     """The classes that unnamed columns are taken for, and by which rule.
 
-    >>> from scorewise.columns.vectors import vector
     >>> _guessed(vector([2, 0, 2], "y"), "y", 3)
     (('0', '1', '2'), '0 to 2')
     >>> _guessed(vector([3, 1], "y"), "y", 3)
@@ -341,7 +323,6 @@ def _guessed(column: Vector, name: str, many: int) -> tuple[tuple[str, ...], str
 def _numbered(column: Vector, name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """The numbers of the classes, where labels are such and the classes have other names; else none.
 
-    >>> from scorewise.columns.vectors import vector
     >>> _numbered(vector([2, 0, 2], "y"), "y", ("ant", "bee", "cat"))
     ('0', '1', '2')
     """
@@ -385,26 +366,13 @@ def _unordered(column: Coded, words: list[str], starts: list[int], many: int) ->
     return all(w.isdecimal() for w in words) and words != sorted(words, key=int)
 
 
-def class_codes(column: Vector, name: str, known: tuple[str, ...], place: Place) -> Ints:
+def class_codes(column: Vector, name: str, known: Sequence[str], place: Place) -> Ints:
     """The place of each label among the classes; the column misses nothing.
 
-    >>> from scorewise.columns.vectors import vector
     >>> class_codes(vector([2, 0, 2], "y"), "y", ("0", "1", "2"), Place())
     array([2, 0, 2])
     """
-    codes, words = word_codes(column)
-    at = {c: k for k, c in enumerate(known)}
-    places = np.array([at.get(w, -1) for w in words], np.int64)
-    y = places[codes] if len(codes) else np.zeros(0, np.int64)
-    if len(y) and y.min() < 0:
-        wrong: Bools = y < 0
-        first = words[codes[wrong.argmax()]]
-        models = "; to compare models, use compare" if bool(wrong.all()) and len(words) == 2 else ""
-        raise BadInput(
-            f"{name} is not among the classes {place.rows(wrong)} ({first!r}); the classes are "
-            f"{listed(list(known))}{models}"
-        )
-    return y
+    return places_among(known, *word_codes(column), name, "classes", place)
 
 
 def _kind(
@@ -490,12 +458,19 @@ def decided_rows(
     found = read(source, asked, missing=missing, encoding=encoding)
     place = found.place
     words = {**found["label"], **found["decision"]}
-    known = named_classes(classes) or _classes(list(words.values()))
+    known = (
+        _classes([*words.values()]) if classes is None else named_once(classes, "classes", "class")
+    )
     y, called = (class_codes(v, n, known, place) for n, v in words.items())
     sure, kind, note = scored(found.column("score"), found.name("score"), kind, place)
     confident = sure.astype(np.float64)
     return DecidedRows(
-        y=y, called=called, confidence=confident, classes=known, kind=kind, **found.checked(note)
+        y=y,
+        called=called,
+        confidence=confident,
+        classes=tuple(known),
+        kind=kind,
+        **found.checked(note),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -207,13 +207,10 @@ def _filled(source: Source, name: str, when: str = "") -> Source:
 
 def _piped(path: Path) -> Source:
     """All of standard input or of a pipe; in a temporary file where it is much."""
-    if str(path) != STDIN:
-        with path.open("rb") as pipe:
-            return copied(iter(lambda: pipe.read(1 << 20), b""))
-    if sys.stdin is None:
+    if str(path) == STDIN and sys.stdin is None:
         raise BadInput("standard input is closed; pass a file, or send rows into it")
-    read = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
-    return copied(iter(lambda: read(1 << 20), b""))
+    with nullcontext(sys.stdin.buffer) if str(path) == STDIN else path.open("rb") as pipe:
+        return copied(iter(lambda: pipe.read(1 << 20), b""))
 
 
 def _open_piped(data: Source, name: str, encoding: str | None) -> Table:

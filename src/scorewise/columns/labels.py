@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Bools, Ints
+from scorewise.columns.numbers import Place
 from scorewise.columns.vectors import (
     Coded,
     Numbers,
@@ -18,6 +19,7 @@ from scorewise.columns.vectors import (
     as_numeric,
     distinct,
     factorize,
+    of_torch,
     rows_with,
 )
 from scorewise.errors import BadInput, Option, short
@@ -187,6 +189,41 @@ def word_codes(column: Vector) -> tuple[Ints, list[str]]:
     rank = np.full(len(words) + 1, -1)
     rank[order] = np.arange(len(words))
     return rank[codes], [words[i] for i in order]
+
+
+def named_once(values: Any, option: str, noun: str) -> list[str]:
+    """The names that are listed, two or more, each once."""
+    values = of_torch(values, option)
+    values = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(values, Iterable):
+        raise BadInput(Option(option, values), " is not a list; name all of them in order")
+    words = [text(v) for v in values]
+    if len(twice := Counter(words)) < len(words):
+        word = short(twice.most_common(1)[0][0])
+        raise BadInput(
+            Option(option), f" names a {noun} twice ({word}); give each a name of its own"
+        )
+    if len(words) < 2:
+        raise BadInput(
+            Option(option), f" names {len(words)} {noun}; two or more are needed, in order"
+        )
+    return words
+
+
+def places_among(
+    known: Sequence[str], codes: Ints, words: Sequence[str], name: str, nouns: str, place: Place
+) -> Ints:
+    """The place of each row's word among those that are known; -1 stays."""
+    at = {word: k for k, word in enumerate(known)}
+    found: Ints = np.array([*(at.get(word, -2) for word in words), -1])[codes]
+    if (outside := found == -2).any():
+        first = words[codes[outside.argmax()]]
+        models = nouns == "classes" and len(words) == 2 and bool(outside.all())
+        raise BadInput(
+            f"{name} is not among the {nouns} {place.rows(outside)} ({first!r}); the {nouns} are "
+            f"{listed(known)}" + "; to compare models, use compare" * models
+        )
+    return found
 
 
 # which of the values that occur is the positive one, None if it does not occur; and both classes

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from scorewise.arrays import Floats
+from scorewise.columns.files import Opened
 from scorewise.columns.labels import distinct_words, listed
 from scorewise.columns.roles import (
     ROLES,
@@ -21,9 +22,6 @@ from scorewise.columns.roles import (
 )
 from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput, Option
-
-if TYPE_CHECKING:
-    from scorewise.columns.files import Opened
 
 Form: TypeAlias = Literal["items", "table", "counts"]
 RATERS = (
@@ -92,10 +90,7 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
     if len(chosen) > 1:
         raise BadInput(f"{' and '.join(chosen)} were named; ratings come in one of these ways")
     single = (layout.item, layout.rater, layout.rating, layout.weight, layout.count)
-    columns = [*layout.raters, *(c for c in single if c is not None)]
-    check_columns(names, columns)
-    if twice := next((c for c in columns if columns.count(c) > 1), None):
-        raise BadInput(f"column '{twice}' is given twice; name a different column for each")
+    check_columns(names, [*layout.raters, *(c for c in single if c is not None)])
     if layout.rater is not None and layout.rating is None:
         raise BadInput(
             "a column of raters goes with ", Option("rating"), ", the column of what they said"

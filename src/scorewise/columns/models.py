@@ -195,11 +195,10 @@ def _models(found: Columns, apart: Sequence[str]) -> tuple[Ints, list[str]]:
         many = len(found.column("label"))
         return np.searchsorted(ends, np.arange(many) if at is None else at, "right"), list(apart)
     codes, names = word_codes(found.column("model"))
-    first = np.unique(codes, return_index=True)
-    order = np.argsort(first[1])  # in the order in which they come
+    seen = codes[np.sort(np.unique(codes, return_index=True)[1])]  # in the order in which they come
     rank = np.zeros(len(names), np.int64)
-    rank[first[0][order]] = np.arange(len(order))
-    names = [names[k] for k in first[0][order].tolist()]
+    rank[seen] = np.arange(len(seen))
+    names = [names[k] for k in seen.tolist()]
     if len(names) < 2:
         raise BadInput(
             f"column '{found.name('model')}' names one model only, '{names[0] if names else ''}'; "

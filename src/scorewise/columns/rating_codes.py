@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Ints
-from scorewise.columns.labels import listed, text
+from scorewise.columns.labels import listed, named_once, places_among, text
 from scorewise.columns.numbers import Place
 from scorewise.columns.texts import plain
 from scorewise.columns.vectors import Coded, Numbers, Vector, factorize, factorize_numbers
@@ -115,26 +114,19 @@ def coded_ratings(
     else:
         codes, words, declared = _of_words(columns, ordinal=scale == "ordinal" and given is None)
     if given is not None:
-        codes, words, declared = _placed(codes, words, given, columns, place), given, True
+        placed = [places_among(given, own, words, name, "categories", place)
+                  for name, own in zip(columns, codes.T, strict=True)]  # fmt: skip
+        codes, words, declared = np.stack(placed, axis=1).astype(np.int32), given, True
     return CodedRatings(codes, tuple(words), category_values(words, scale, declared), declared)
 
 
-def given_categories(categories: Sequence[Any]) -> list[str]:
+def given_categories(categories: Any) -> list[str]:
     """The names of the categories, each once."""
-    if isinstance(categories, str) or not isinstance(categories, Iterable):
+    if isinstance(categories, str):
         raise BadInput(
             Option("categories", categories), " is not a list; pass all categories in order"
         )
-    words = [text(c) for c in categories]
-    if len(twice := Counter(words)) < len(words):
-        raise BadInput(
-            Option("categories"), f" names {twice.most_common(1)[0][0]!r} twice; name each once"
-        )
-    if len(words) < 2:
-        raise BadInput(
-            Option("categories"), f" names {len(words)} category; two or more are needed"
-        )
-    return words
+    return named_once(categories, "categories", "category")
 
 
 def _of_numbers(by_name: Mapping[str, Numbers], place: Place) -> tuple[Codes, list[str]]:
@@ -168,24 +160,6 @@ def _of_words(by_name: Mapping[str, Vector], *, ordinal: bool) -> tuple[Codes, l
     at = {w: k for k, w in enumerate(order)}
     codes = [np.array([*(at[w] for w in words), -1], np.int32)[c] for c, words in parts]
     return np.stack(codes, axis=1), order, fixed
-
-
-def _placed(
-    codes: Codes, words: list[str], given: list[str], columns: Mapping[str, Vector], place: Place
-) -> Codes:
-    """Codes into the given list."""
-    at = {w: k for k, w in enumerate(given)}
-    places = np.array([*(at.get(w, -2) for w in words), -1], np.int32)
-    found = places[codes]
-    if (outside := found == -2).any():
-        row = int(outside.any(1).argmax())
-        rater = int(outside[row].argmax())
-        word = words[codes[row, rater]]
-        raise BadInput(
-            f"{list(columns)[rater]} is not among the categories {place.rows(outside.any(1))} ({word!r}); "
-            f"the categories are {listed(given)}"
-        )
-    return found
 
 
 def category_values(words: list[str], scale: str, declared: bool) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
+from scorewise.columns.files import open_source
 from scorewise.columns.grouping import check_groups
 from scorewise.columns.labels import listed, text, word_codes
 from scorewise.columns.layouts import Layout, guessed
@@ -94,8 +95,6 @@ def rating_rows(
     layout = Layout(**columns)
     notes: tuple[str, ...] = ()
     if source is not None:
-        from scorewise.columns.files import open_source
-
         source = open_source(source, encoding)
         layout, notes = guessed(source, layout)
         if layout.groups is not None:

@@ -7,12 +7,13 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import one_of
+from scorewise.columns.files import Opened, open_source
 from scorewise.columns.grouping import Groups, times
 from scorewise.columns.labels import distinct_words, listed, word_codes
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
@@ -20,9 +21,6 @@ from scorewise.columns.roles import IDS, MODELS, ROLES, Form, choose, folded
 from scorewise.columns.texts import Texts, texts
 from scorewise.columns.vectors import Vector, vector
 from scorewise.errors import BadInput, Option, plain
-
-if TYPE_CHECKING:
-    from scorewise.columns.files import Opened
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 _PEEK = 1000  # rows that tell whether a column holds text
@@ -148,8 +146,6 @@ def read(
     one_of("missing", missing, get_args(Missing))
     if source is None:
         return _checked(_in_memory(asked, place or Place()), missing, required or {})
-    from scorewise.columns.files import Opened, open_source
-
     opened = source if isinstance(source, Opened) else open_source(source, encoding)
     choice = choose(opened.names, asked, excluded)
     text_roles = [role for role in choice.columns if ROLES[role].form == "texts"]
