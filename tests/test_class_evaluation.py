@@ -280,7 +280,7 @@ def test_own_column_of_confidence():
         ({"confidence": "energy"}, "energy needs logits"),
         ({"kind": "score"}, 'kind="score" is not known'),
         ({"classes": ["a", "b"]}, "classes= names 2 classes, but there are scores for 3"),
-        ({"classes": ["a", "a", "b"]}, "names a class twice"),
+        ({"classes": ["a", "a", "b"]}, "names 'a' twice"),
         ({"predicted": [0] * 300}, "predicted= goes with one confidence a row"),
         ({"missing": "ignore"}, 'missing="ignore" is not known'),
         ({"level": 2}, "level must lie between 0 and 1, such as 0.95; got 2"),

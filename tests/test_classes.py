@@ -231,7 +231,7 @@ GOOD = [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]
         ([0, 1], [[0.7], [0.3]], {}, "need two or more"),
         ([0, 1, 2], GOOD, {}, "label has 3 rows and score of class 0 has 2"),
         ([0, 1], GOOD, {"classes": "ab"}, "names 2 classes, but there are scores for 3"),
-        ([0, 1], GOOD, {"classes": "aab"}, "names a class twice"),
+        ([0, 1], GOOD, {"classes": "aab"}, "names 'a' twice"),
         ([0, None], GOOD, {}, "label is missing in 1 row, row 1.*missing="),
         ([0, 1], [[0.7, 0.2, np.nan], [0.3, 0.3, 0.4]], {}, "score of class 2 is missing in 1 row"),
         ([0, 1], GOOD, {"kind": "score"}, 'kind="score" is not known'),

@@ -228,7 +228,6 @@ def schema(
     ] = "evaluate",
 ) -> None:
     """Print the JSON Schema of what COMMAND writes with --json."""
-    from scorewise.errors import BadInput
     from scorewise.show.document import DOCUMENTS, dumps
     from scorewise.show.document import schema as schema_of
 

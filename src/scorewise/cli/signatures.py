@@ -55,11 +55,6 @@ def signature(verb: str) -> inspect.Signature:
     )
 
 
-@cache
-def _names(module: str) -> Names:
-    return Names(module)
-
-
 class Names:
     """What the names at the top of a module stand for, as far as a type or a default needs it."""
 
@@ -94,6 +89,9 @@ class Names:
                 return _names(module)[original]
             return getattr(import_module(module), original) if module in LIGHT else Any
         return Any
+
+
+_names = cache(Names)
 
 
 def _path(module: str) -> Path:

@@ -200,9 +200,7 @@ def named_once(values: Any, option: str, noun: str) -> list[str]:
     words = [text(v) for v in values]
     if len(twice := Counter(words)) < len(words):
         word = short(twice.most_common(1)[0][0])
-        raise BadInput(
-            Option(option), f" names a {noun} twice ({word}); give each a name of its own"
-        )
+        raise BadInput(Option(option), f" names {word} twice; name each once")
     if len(words) < 2:
         raise BadInput(
             Option(option), f" names {len(words)} {noun}; two or more are needed, in order"

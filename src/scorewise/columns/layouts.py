@@ -90,7 +90,10 @@ def _one_layout(names: Sequence[str], layout: Layout) -> Layout:
     if len(chosen) > 1:
         raise BadInput(f"{' and '.join(chosen)} were named; ratings come in one of these ways")
     single = (layout.item, layout.rater, layout.rating, layout.weight, layout.count)
-    check_columns(names, [*layout.raters, *(c for c in single if c is not None)])
+    columns = [*layout.raters, *(c for c in single if c is not None)]
+    check_columns(names, columns)
+    if twice := next((c for c in columns if columns.count(c) > 1), None):
+        raise BadInput(f"column '{twice}' is given twice; name a different column for each")
     if layout.rater is not None and layout.rating is None:
         raise BadInput(
             "a column of raters goes with ", Option("rating"), ", the column of what they said"

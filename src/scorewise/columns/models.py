@@ -92,15 +92,13 @@ def models_of(
     else:
         rows = rows_of_class_columns(found, kind, columns, classes)
     at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
-    if at is not None and key is None:
+    made, notes = _taken(rows, dict(zip(names, at, strict=True))), (*rows.notes, *notes)
+    if joined is None:
+        return Models(made, False, {}, notes)
+    if key is None:
         _same_ids(opened, found, at)
-    notes = (*rows.notes, *notes)
-    if at is None:
-        own = {name: np.flatnonzero(codes == k) for k, name in enumerate(names)}
-        return Models(_taken(rows, own), False, {}, notes)
     for role in ("label", "weight", "count", "cluster"):
         _agree(found, role, at, names)
-    made = _taken(rows, dict(zip(names, at, strict=True)))
     if columns is None:
         wide = replace(
             made[names[0]],
@@ -209,17 +207,16 @@ def _models(found: Columns, apart: Sequence[str]) -> tuple[Ints, list[str]]:
 
 def _matched(
     found: Columns, codes: Ints, names: Sequence[str], unpaired: bool, apart: bool
-) -> tuple[list[Ints] | None, dict[str, tuple[int, int]], tuple[str, ...]]:
-    """The rows of each model in a common order, or none where they stay unpaired; and what did not join."""
-    sizes = np.bincount(codes, minlength=len(names)).tolist()
+) -> tuple[list[Ints], dict[str, tuple[int, int]] | None, tuple[str, ...]]:
+    """The rows of each model, in a common order unless unpaired; how many joined, if so; and notes."""
+    at = [np.flatnonzero(codes == k) for k in range(len(names))]
     if unpaired and found["key"]:
         raise BadInput(
             Option("key"), " and ", Option("unpaired"), " do not go together; leave out one"
         )
     if unpaired:
-        return None, {}, ()
+        return at, None, ()
     if not found["key"]:
-        at = [np.flatnonzero(codes == k) for k in range(len(names))]
         label = word_codes(found.column("label"))[0]
         if any(len(x) != len(at[0]) or (label[x] != label[at[0]]).any() for x in at[1:]):
             raise BadInput(
@@ -245,7 +242,7 @@ def _matched(
     if not whole.any():
         if not apart and not ((at_row >= 0).sum(0) > 1).any():
             note = f"no value of {what} occurs in two models, so that they are compared unpaired"
-            return None, {}, (note,)
+            return at, None, (note,)
         one, other = (word(int((at_row[k] >= 0).argmax())) for k in (0, 1))
         raise BadInput(
             f"no value of {what} occurs in every model: '{names[0]}' has {one}, '{names[1]}' has ",
@@ -253,12 +250,10 @@ def _matched(
             Option("unpaired"),
         )  # fmt: skip
     order = np.argsort(at_row[0][whole])
-    at = [at_row[k][whole][order] for k in range(len(names))]
-    joined = {name: (n, len(order)) for name, n in zip(names, sizes, strict=True)}
-    lost = [f"{n - len(order):,} of {n:,} rows of '{name}'" for name, n in zip(names, sizes, strict=True)
-            if n > len(order)]  # fmt: skip
+    joined = {name: (len(own), len(order)) for name, own in zip(names, at, strict=True)}
+    lost = [f"{n - m:,} of {n:,} rows of '{name}'" for name, (n, m) in joined.items() if n > m]
     note = f"{', '.join(lost)} did not join on {what} and are left out"
-    return at, joined, (note,) if lost else ()
+    return [rows[whole][order] for rows in at_row], joined, (note,) if lost else ()
 
 
 def _same_ids(opened: Opened, found: Columns, at: Sequence[Ints]) -> None:

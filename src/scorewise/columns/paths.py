@@ -116,12 +116,18 @@ def partitions(path: Path) -> dict[str, str | None]:
 def _partitioned(text: str, folder: Path) -> list[Path]:
     """The files of a folder whose folders stand for columns (site=north); any other folder is refused."""
     if not any("=" in p.name and os.path.isdir(p) for p in _inside(folder)):  # noqa: PTH112
-        raise BadInput(_directory(text, folder))
+        known = [e for p in _inside(folder) if (e := p.suffix.lower()) in endings()]
+        if not known:
+            raise BadInput(
+                f"{text} is a folder without files of a known format; pass files instead"
+            )
+        pattern = f"{text.rstrip('/')}/*{max(sorted({*known}), key=known.count)}"
+        raise BadInput(f"{text} is a folder; pass its files, such as '{pattern}'")
     inside = (p for f in _folders([folder], text) for p in _inside(f))
     files = sorted(p for p in inside if p.is_file() and not p.name.startswith((".", "_")))
-    known = {p.name.removesuffix(".gz").rpartition(".")[2] for p in files}
-    if not files or len(known) > 1:
-        what = "no files" if not files else f"files of several kinds ({', '.join(sorted(known))})"
+    kinds = {p.name.removesuffix(".gz").rpartition(".")[2] for p in files}
+    if not files or len(kinds) > 1:
+        what = "no files" if not files else f"files of several kinds ({', '.join(sorted(kinds))})"
         raise BadInput(
             f"{text} has {what}; pass a pattern such as '{text.rstrip('/')}/**/*.parquet'"
         )
@@ -225,14 +231,6 @@ def _identity(path: Path) -> Any:
     except OSError:
         return os.path.realpath(path)
     return (found.st_dev, found.st_ino) if found.st_ino else os.path.realpath(path)
-
-
-def _directory(text: str, path: Path) -> str:
-    inside = sorted(p.suffix.lower() for p in _inside(path) if p.suffix.lower() in endings())
-    if not inside:
-        return f"{text} is a folder without files of a known format; pass files instead"
-    pattern = f"{text.rstrip('/')}/*{max(set(inside), key=inside.count)}"
-    return f"{text} is a folder; pass its files, such as '{pattern}'"
 
 
 def no_file(text: str, path: Path) -> str:

@@ -131,11 +131,10 @@ def binary_rows(
 
 def scores_of(column: Any, kind: Kind) -> Scores:
     """Scores alone, checked; a single number is refused as one."""
-    column = column if hasattr(column, "__len__") else np.asarray(column)
-    none = np.zeros(len(column), np.int64) if getattr(column, "ndim", 1) else column
     # what applies a map or a rule to scores has no setting for missing ones
-    required = {"score": "leave such rows out first"}
-    found = read(None, {"label": none, "score": {"score": column}}, required=required)
+    found = read(
+        None, {"score": {"score": column}}, required={"score": "leave such rows out first"}
+    )
     return rows_of(found, kind=kind).scores["score"]
 
 

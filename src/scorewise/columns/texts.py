@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,20 +77,15 @@ def _cell(value: Any, name: str, place: Place, row: int) -> Cell:
         value = value["text"]
     if not _is_list(value):
         return None if absent(value) else _word(value, name, place, row)
-    inner = [list(v) if _is_list(v) else v for v in value]
-    return [
-        [_word(w, name, place, row) for w in v]
-        if isinstance(v, list)
-        else _word(v, name, place, row)
-        for v in inner
-    ]
+    read = partial(_word, name=name, place=place, row=row)
+    return [[*map(read, v)] if _is_list(v) else read(v) for v in value]
 
 
 def _is_list(value: Any) -> bool:
-    if isinstance(value, list | tuple | np.ndarray):
-        return np.ndim(value) > 0 if isinstance(value, np.ndarray) else True
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
     polars = sys.modules.get("polars")
-    return polars is not None and isinstance(value, polars.Series)
+    return isinstance(value, list | tuple if polars is None else list | tuple | polars.Series)
 
 
 def _word(value: Any, name: str, place: Place, row: int) -> str:

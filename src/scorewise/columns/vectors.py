@@ -365,8 +365,8 @@ def _from_polars(column: Any, name: str) -> Vector:
     dtype = column.dtype
     if dtype.is_decimal():
         return _from_polars(column.cast(polars.Float64), name)
-    if str(dtype) in ("Int128", "UInt128"):
-        return _from_wide(column, name)
+    if str(dtype) in ("Int128", "UInt128"):  # which numpy does not have
+        return from_numpy(np.array(column.to_list(), dtype=object), name)
     if dtype == polars.Null:
         return Coded(np.full(len(column), -1), [])
     if dtype.is_numeric() or dtype == polars.Boolean:
@@ -385,14 +385,6 @@ def _from_polars(column: Any, name: str) -> Vector:
     places = polars.Series(np.arange(len(values)))
     codes = column.replace_strict(values, places, default=-1, return_dtype=polars.Int64)
     return Coded(codes.to_numpy(), values.to_list())
-
-
-def _from_wide(column: Any, name: str) -> Vector:
-    """Integers of 128 bits, which numpy does not have: narrowed where that loses nothing."""
-    narrow = column.cast(sys.modules["polars"].Int64, strict=False)
-    if narrow.null_count() > column.null_count():
-        return from_numpy(np.array(column.to_list(), dtype=object), name)
-    return _from_polars(narrow, name)
 
 
 def _from_pyarrow(column: Any, name: str) -> Vector:
