@@ -113,10 +113,9 @@ class Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command with all its options, and its arguments."""
-        if (
-            " ".join(args[:2]) in self.commands
-        ):  # of two words, beside one that is the first of them
-            args = [" ".join(args[:2]), *args[2:]]
+        both = " ".join(args[:2])  # of two words, beside one that is the first of them
+        if both in self.commands:
+            args = [both, *args[2:]]
         name, command, rest = super().resolve_command(ctx, args)
         entry = getattr(getattr(command, "callback", None), "entry", None)
         return name, command if entry is None else _built(entry), rest

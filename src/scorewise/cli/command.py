@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import inspect
 import io
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -248,7 +247,14 @@ def check_outputs(
     if len(set(places.values())) < len(places):
         where = "standard output" if STDOUT in places.values() else "the same file"
         raise BadInput(f"{' and '.join(named)} both go to {where}; send one of them elsewhere")
-    inputs = {Path(os.path.realpath(m)) for f in files if f != STDOUT for m in _matching_files(f)}
+    from scorewise.columns.paths import expand
+
+    inputs = set()
+    for file in files:
+        found: Sequence[str | Path] = [file]
+        with suppress(BadInput):  # the verb says it
+            found = expand([file])
+        inputs |= {Path(os.path.realpath(path)) for path in found}
     for option, place in places.items():
         if place in inputs:
             raise BadInput(f"{option} {named[option]} would overwrite an input; name another file")
@@ -268,16 +274,6 @@ def picture(result: Any, ending: str) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(buffer, format=ending[1:], bbox_inches="tight", dpi=150)
     return buffer.getvalue()
-
-
-def _matching_files(file: str) -> list[str]:
-    """The files that an argument stands for: itself, or what its pattern matches."""
-    path = os.path.expanduser(file)  # noqa: PTH111 (leaves the name of nobody as it is)
-    if glob.has_magic(path) and not os.path.exists(path):  # noqa: PTH110 (bears long names)
-        from scorewise.columns.paths import matches
-
-        return matches(path)
-    return [path]
 
 
 def deliver(
@@ -352,23 +348,17 @@ def notify_notes(result: Any, data: Any = None, *, one_model: bool = False) -> N
 @contextmanager
 def working(files: Sequence[str]) -> Iterator[None]:
     """A spinner on a terminal, no warnings that repeat notes, one sentence where a file is not read."""
-    with _busy(), warnings.catch_warnings():
+    with ExitStack() as stack, warnings.catch_warnings():
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            from scorewise.engines.file_walk import listening
+
+            status = stack.enter_context(Console(stderr=True).status("working"))
+            stack.enter_context(listening(status.update))
         warnings.simplefilter("ignore")
         try:
             yield
         except OSError as error:
             where = plain(error.filename or ", ".join(files))
             raise BadInput(f"cannot read {where}: {error.strerror or error}") from error
-
-
-@contextmanager
-def _busy() -> Iterator[None]:
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    from scorewise.engines.file_walk import listening
-
-    with Console(stderr=True).status("working") as status, listening(status.update):
-        yield

@@ -226,28 +226,14 @@ def _columns(
 ) -> tuple[dict[str, Any], tuple[str, ...] | None]:
     """The columns of the table by name, and the classes if they are known already."""
     given = None if classes is None else tuple(named_once(classes, "classes", "class"))
-    columns = named_columns(scores)
-    known = given
-    if columns is not None:
-        known = given or tuple(columns)
-        if given is not None and len(given) == len(columns):
-            if set(given) != set(columns):
-                raise BadInput(
-                    Option("classes"),
-                    f" names {listed(list(given))}, but the columns are {listed(list(columns))}; ",
-                    "the names of the columns have to be those of the classes",
-                )
-            columns = {c: columns[c] for c in given}
-    else:
-        table = as_table(scores)
+    columns, named = named_columns(scores), True
+    if columns is None:
+        table, named = as_table(scores), False
         if table.ndim != 2:
             raise BadInput(
                 f"scores have shape {table.shape}; several classes need one row of K scores each, n x K"
             )
-        many = table.shape[1]
-        same = given is not None and len(given) == many
-        of = given if given and same else [f"class {k}" for k in range(many)]
-        columns = {f"score of {c}": column_of(table, k) for k, c in enumerate(of)}
+        columns = {f"class {k}": column_of(table, k) for k in range(table.shape[1])}
     if len(columns) < 2:
         raise BadInput(
             f"there is a score for {len(columns)} class only; several classes need two or more"
@@ -257,7 +243,17 @@ def _columns(
             Option("classes"),
             f" names {len(given)} classes, but there are scores for {len(columns)}",
         )
-    return columns, known
+    if not named:
+        of = zip(given or columns, columns.values(), strict=True)
+        return {f"score of {c}": column for c, column in of}, given
+    if given is not None and set(given) != set(columns):
+        raise BadInput(
+            Option("classes"),
+            f" names {listed(given)}, but the columns are {listed(list(columns))}; ",
+            "the names of the columns have to be those of the classes",
+        )
+    known = given or tuple(columns)
+    return {c: columns[c] for c in known}, known
 
 
 def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None) -> Any:

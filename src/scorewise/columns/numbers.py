@@ -85,9 +85,6 @@ class Place:
         return f"in 1 row, {first}" if count == 1 else f"in {count:,} rows, first at {first}"
 
 
-# Columns that have to be numbers: scores, weights, counts.
-
-
 _EXACT = 2**53
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
@@ -121,22 +118,19 @@ def _too_large(name: str, rows: str, first: str) -> str:
 
 
 def _from_words(column: Coded, name: str, place: Place) -> Numbers:
-    if not column.values:
-        return Numbers(np.full(len(column), np.nan))
+    # one more entry of each table is what the code -1 stands for
     large = [_is_large(v) for v in column.values]
     if None not in large:
-        big = np.array(large, bool)[column.codes] & (column.codes >= 0)
+        big = np.array([*large, False])[column.codes]
         if big.any():
             first = column.values[column.codes[big.argmax()]]
             raise BadInput(_too_large(name, place.rows(big), short(first)))
-    read = [_read(v) for v in column.values]
-    note = ""
+    read, note = [_read(v) for v in column.values], ""
     if None in read:
         read, note = _as_written(column.values) or (read, "")
-    wrong = np.array([r is None for r in read])[column.codes] & (column.codes >= 0)
+    wrong = np.array([*(r is None for r in read), False])[column.codes]
     if not wrong.any():
-        table = np.array([np.nan if r is None else r for r in read])
-        return Numbers(table[column.codes], column.codes < 0, note)
+        return Numbers(np.array([*read, None], float)[column.codes], column.codes < 0, note)
     value = column.values[column.codes[wrong.argmax()]]
     if isinstance(value, TIMES):
         raise BadInput(f"{name} holds dates or times, first {value}; pass one number per row")

@@ -47,9 +47,6 @@ def looks_missing(categories: Iterable[str]) -> list[str]:
     return [category for category in categories if plain(category) in _NOTHING]
 
 
-# Ratings of several raters as codes into one list of categories.
-
-
 Codes = NDArray[np.int32]
 MOST_CELLS = 1 << 26  # of items x raters in one table
 FULL = 4  # cells of a table for each rating, beyond which ratings are listed one by one

@@ -290,8 +290,7 @@ def as_numeric(column: Vector) -> Vector:
 
 
 # One column in memory, from whichever library, as numpy.
-#
-# Libraries are recognised when their module is loaded already; none is imported here.
+# Libraries are recognised when their module is loaded already.
 
 
 def vector(column: Any, name: str) -> Vector:
