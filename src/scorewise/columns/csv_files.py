@@ -25,8 +25,11 @@ _INTEGER = r"^\s*[+-]?[0-9]+\s*$"
 def open_csv(source: Source, name: str) -> Table:
     """Text with a header. Missing are: nothing, NA, NaN, nan, null, NULL, None and <NA>."""
     start, end = start_of(source), end_of(source)
-    if b"\0" in start:
-        raise _zeros(start, name)
+    if b"\0" in start:  # of UTF-16, every other byte of plain letters is
+        wide = next((e for k, e in ((1, "le"), (0, "be")) if not any(start[k:80:2])), None)
+        known = () if wide is None else ("pass ", Option("encoding", f"utf-16-{wide}"), ", ")
+        way = "save it as csv in UTF-8, or as parquet"
+        raise BadInput(f"{name} is not text in UTF-8; ", *known, way)
     separator, header = _header(source, name)
     blank_lines = max(0, end[len(end.rstrip(b"\r\n")) :].count(b"\n") - 1)
     file = _Csv(source, name, separator, header, blank_lines)
@@ -155,14 +158,6 @@ class _Csv:
                         f"header; quote the fields that contain '{self.separator}'"
                     )
         return None
-
-
-def _zeros(start: bytes, name: str) -> BadInput:
-    """About text that has zero bytes: of UTF-16, every other one of plain letters is."""
-    wide = next((e for k, e in ((1, "le"), (0, "be")) if not any(start[k:80:2])), None)
-    known = () if wide is None else ("pass ", Option("encoding", f"utf-16-{wide}"), ", ")
-    way = "save it as csv in UTF-8, or as parquet"
-    return BadInput(f"{name} is not text in UTF-8; ", *known, way)
 
 
 @contextmanager

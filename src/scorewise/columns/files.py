@@ -164,10 +164,9 @@ def _with_partitions(table: Table, values: Mapping[str, str | None]) -> Table:
     new = {name: value for name, value in values.items() if name not in table.columns}
     if not new:
         return table
+    import polars as pl
 
     def filled(read: Callable[[list[str]], pl.DataFrame], wanted: list[str]) -> pl.DataFrame:
-        import polars as pl
-
         # some column of the file, for the number of rows
         own = [c for c in wanted if c not in new] or table.columns[:1]
         extra = [pl.lit(new[c], pl.String).alias(c) for c in wanted if c in new]
@@ -179,8 +178,6 @@ def _with_partitions(table: Table, values: Mapping[str, str | None]) -> Table:
 
     @contextmanager
     def scan() -> Iterator[pl.LazyFrame]:
-        import polars as pl
-
         with table.scan() as frame:
             named = enumerate(new.values(), len(table.columns))
             yield frame.with_columns(pl.lit(v, pl.String).alias(str(k)) for k, v in named)

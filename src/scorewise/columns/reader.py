@@ -19,7 +19,7 @@ from scorewise.columns.labels import distinct_words, listed, word_codes
 from scorewise.columns.numbers import Place, counts, is_text, numbers, truths, weights
 from scorewise.columns.roles import IDS, MODELS, ROLES, Form, choose, folded
 from scorewise.columns.texts import Texts, texts
-from scorewise.columns.vectors import Vector, vector
+from scorewise.columns.vectors import vector
 from scorewise.errors import BadInput, Option, plain
 
 Missing: TypeAlias = Literal["refuse", "drop"]
@@ -214,9 +214,14 @@ def _checked(raw: Columns, missing: Missing, required: Mapping[str, str]) -> Col
         role: {n: _READ_AS[form](c, n, raw.place) for n, c in raw[role].items()}
         for role, form in forms.items()
     }
-    same_length([pair for named in values.values() for pair in named.items()])
-    notes = [f"{name}: {column.note}" for named in values.values()
-             for name, column in named.items() if getattr(column, "note", "")]  # fmt: skip
+    columns = [pair for named in values.values() for pair in named.items()]
+    (first, one), *_ = columns
+    if other := next(((n, c) for n, c in columns if len(c) != len(one)), None):
+        raise BadInput(
+            f"{first} has {len(one):,} rows and {other[0]} has {len(other[1]):,}; "
+            f"they have to match row by row"
+        )
+    notes = [f"{name}: {column.note}" for name, column in columns if getattr(column, "note", "")]
     gaps = _gaps(values, missing, required, raw.place)
     dropped, place = 0, raw.place
     if gaps:
@@ -275,17 +280,6 @@ def aligned(columns: Iterable[tuple[str, Any]]) -> None:
             raise BadInput(
                 f"{first} and {name} have the same pandas index in different orders; align them, or "
                 f"pass .to_numpy() to match them by position"
-            )
-
-
-def same_length(columns: Sequence[tuple[str, Vector | Texts]]) -> None:
-    """Refuse columns of different lengths."""
-    (first, label), *others = columns
-    for name, column in others:
-        if len(column) != len(label):
-            raise BadInput(
-                f"{first} has {len(label):,} rows and {name} has {len(column):,}; "
-                f"they have to match row by row"
             )
 
 

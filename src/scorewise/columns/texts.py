@@ -46,14 +46,6 @@ def texts(column: Any, name: str, place: Place) -> Texts:
     >>> texts(["Paris", ["12", 12.5], None], "gold", Place()).values
     ['Paris', ['12', '12.5'], None]
     """
-    values = _values(column, name)
-    if set(map(type, values)) <= {str, type(None)}:
-        return Texts(values)
-    return Texts([_cell(v, name, place, i) for i, v in enumerate(values)])
-
-
-def _values(column: Any, name: str) -> list[Any]:
-    """The rows as Python objects."""
     if isinstance(column, str | bytes | Mapping | set | frozenset):
         what = "a single text" if isinstance(column, str | bytes) else type(column).__name__
         raise BadInput(f"{name} is {what}; pass a column: one answer per row")
@@ -61,12 +53,16 @@ def _values(column: Any, name: str) -> list[Any]:
         raise BadInput(f"{name} is a single value; pass a column: one answer per row")
     if getattr(column, "ndim", 1) > 1:
         raise BadInput(f"{name} has shape {column.shape}; pass a column: one answer per row")
-    for method in ("to_list", "to_pylist", "tolist"):  # polars and pandas, pyarrow, numpy
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    if not isinstance(column, Iterable):
+    # polars and pandas, pyarrow, numpy
+    known = (m for m in ("to_list", "to_pylist", "tolist") if hasattr(column, m))
+    if method := next(known, None):
+        column = getattr(column, method)()
+    elif not isinstance(column, Iterable):
         raise BadInput(f"{name} is of type {type(column).__name__}; pass one answer per row")
-    return list(column)
+    values = list(column)
+    if set(map(type, values)) <= {str, type(None)}:
+        return Texts(values)
+    return Texts([_cell(v, name, place, i) for i, v in enumerate(values)])
 
 
 def _cell(value: Any, name: str, place: Place, row: int) -> Cell:
