@@ -15,7 +15,6 @@ from scorewise.checks import check
 from scorewise.columns.rating_codes import RatingList
 from scorewise.columns.ratings import RatingRows
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement import mean_disagreement
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement_of
 from scorewise.inference.differences import holm
 from scorewise.inference.rater_pairs import ComparedPairs, compare_pairs, why_too_many
@@ -205,11 +204,11 @@ def disputed(
     if isinstance(d, str) or not top:
         return []
     if isinstance(rows.given, RatingList):
-        of_item = mean_disagreement(CategoryCounts.of(rows.given), d)
+        of_item = d.mean(CategoryCounts.of(rows.given))
     else:
         codes, place = distinct_rows(rows.given, len(rows.categories))
         blocks = (RatingList.of(codes[k : k + BLOCK]) for k in range(0, len(codes), BLOCK))
-        each = [mean_disagreement(CategoryCounts.of(block), d) for block in blocks]
+        each = [d.mean(CategoryCounts.of(block)) for block in blocks]
         of_item = np.concatenate([np.empty(0), *each])[place]
     for amounts in (rows.count, rows.weight):
         if amounts is not None:

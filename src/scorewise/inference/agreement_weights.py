@@ -205,6 +205,11 @@ class Disagreement:
             total[there] += counts.times[here] * apart
         return total
 
+    def mean(self, counts: CategoryCounts) -> Floats:
+        """The mean of d over each two ratings of each pattern."""
+        pairs = counts.rated * (counts.rated - 1)
+        return np.asarray(counts.total(counts.times * self.within(counts)) / np.maximum(pairs, 1))
+
     def spread(self, share: Any) -> Any:
         """For each category k, the sum of d(k, l) share(l); leading axes of `share` are kept."""
         total = np.empty_like(share)

@@ -25,9 +25,7 @@ from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements
 from scorewise.show.records import Count, Repeatable, field
-from scorewise.tallies import Confusion
 from scorewise.tallies.rating_patterns import distinct_patterns
-from scorewise.tallies.ratings import pair_table
 
 NoAnswer: TypeAlias = Literal["drop", "wrong"]
 Interval: TypeAlias = Literal["formula", "bootstrap"]
@@ -151,10 +149,6 @@ class Panel:
     def sums(self, where: Bools) -> tuple[float, float]:
         """Their weight, and the sum of its squares."""
         return float(self.weight[where].sum()), float(self.weight2[where].sum())
-
-    def confusion(self, first: Codes, second: Codes) -> Confusion:
-        """The table of two columns, over the items that have both."""
-        return pair_table(first, second, self.weight, self.weight2, self.categories)
 
 
 def _votes(codes: Codes) -> tuple[Codes, Ints]:

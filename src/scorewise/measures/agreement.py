@@ -21,14 +21,14 @@ import numpy as np
 
 from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.estimate import Estimate, Undefined
 from scorewise.inference.agreement import (
     METRICS,
     SHARES,
     Coefficient,
     Margins,
-    coefficient,
     decompose,
+    linearised,
     rated_items,
     why_no_chance,
 )
@@ -73,8 +73,7 @@ def estimate_of_ratings(
     """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
     one_of("interval", interval, get_args(Interval))
     note = weighted(r, weights) if note is None else note
-    c = coefficient(r, name, weights)
-    undefined_if(c.why)
+    c = linearised(r, name, weights)
     caution = c.caution if interval == "formula" else _why_unreliable(r, c, interval)
     if interval == "bootstrap":
         at_least(20, 1000, replicates=replicates)
@@ -84,7 +83,7 @@ def estimate_of_ratings(
         limits, method = by_error(c, level), PUBLISHED.get(name, "Gwet's variance, t")
     elif math.isnan(c.null):
         limits, method = by_wilson(c, level), "Wilson, delta over items"
-        if name in SHARES and c.moments.binary:
+        if name in SHARES and c.binary:
             method = "Wilson"
     else:
         limits, method = by_score(c, normal_quantile(level)), "score"
@@ -286,8 +285,6 @@ def _largest_kappa(r: Ratings, weights: Weights = None) -> float:
     0.8571
     """
     x = rated_items(r, "cohen_kappa", weights)
-    if isinstance(x, str):
-        raise Undefined(x)
     chance = float(decompose(x, "cohen_kappa", influence=False).chance)
     if chance <= MIN_CHANCE:
         raise Undefined(why_no_chance(r, x, chance))

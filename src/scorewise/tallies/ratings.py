@@ -218,8 +218,10 @@ class Ratings(EqualByFields):
 
     def pair(self, first: int | str, second: int | str) -> Confusion:
         """The table of two raters, over the items that both rated."""
-        a, b = (self.said_by(r) for r in (first, second))
-        return pair_table(a, b, self.weight, self.weight2, self.categories)
+        a, b = (self.said_by(r).astype(np.int64) for r in (first, second))
+        both = (a >= 0) & (b >= 0)
+        weights = self.weight[both], self.weight2[both]
+        return Confusion.of(a[both], b[both], *weights, self.categories)
 
     def at(self, rater: int | str) -> int:
         """The column of a rater."""
@@ -297,18 +299,6 @@ def take_items(rows: RatingRows, at: Ints) -> RatingRows:
         place=rows.place.keep(selected) if rows.first is None else rows.place,
         weight=weight, count=count, first=first,
     )  # fmt: skip
-
-
-def pair_table(
-    first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
-) -> Confusion:
-    """The table of two columns of codes, over the patterns that have both."""
-    both, k = (first >= 0) & (second >= 0), len(categories)
-    cell = first[both].astype(np.int64) * k + second[both]
-    kind: Any = np.int64 if weight.dtype.kind == "i" else np.float64
-    sums = (np.bincount(cell, w[both], k * k) for w in (weight, weight2))
-    w, w2 = (s.reshape(k, k).astype(kind) for s in sums)
-    return Confusion(w, w2, categories)
 
 
 def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
