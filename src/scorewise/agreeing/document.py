@@ -157,17 +157,15 @@ class AgreeDocument(JudgedDocument, command="agree"):
     @classmethod
     def of(cls, a: Agreement) -> AgreeDocument:
         """The document of an agreement."""
-        doc = cls(
-            settings=a.settings,
+        doc = record_of(
+            cls,
+            a,
             data=DataRecord.of(a),
             clusters=ClusterRecord.of(a.cluster),
             verdict=verdict(a),
             measures=[AgreementRow.of_agreement(a, name) for name in a],
             paradox=record_of(ParadoxRecord, a.paradox),
-            baseline=a.baseline,
             categories=a.categories if len(a.ratings.categories) <= MAX_CATEGORIES else [],
-            pairs=a.pairs,
-            raters=a.raters,
             disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
             groups=[a.groups.record] if a.groups else [],
             hints=list(hints(a)),

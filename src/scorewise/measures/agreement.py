@@ -21,7 +21,7 @@ import numpy as np
 
 from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, Undefined
+from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference.agreement import (
     METRICS,
     SHARES,
@@ -273,34 +273,25 @@ def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Es
     >>> kappa_max(Ratings.of_table([[20, 5], [10, 15]]))
     0.800
     """
-    value = _largest_kappa(r, weights)
-    value = 0.0 if abs(value) < 1e-12 else value
-    return Estimate(value, level=level, method=f"largest for these margins{weighted(r, weights)}")
-
-
-def _largest_kappa(r: Ratings, weights: Weights = None) -> float:
-    """The largest Cohen's kappa of a table with these margins.
-
-    >>> round(_largest_kappa(Ratings.of_table([[25, 10], [15, 20]])), 4)
-    0.8571
-    """
     x = rated_items(r, "cohen_kappa", weights)
     chance = float(decompose(x, "cohen_kappa", influence=False).chance)
-    if chance <= MIN_CHANCE:
-        raise Undefined(why_no_chance(r, x, chance))
+    undefined_if(why_no_chance(r, x, chance) if chance <= MIN_CHANCE else "")
     a, b = Margins.of(x, "cohen_kappa").share
     if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
         raise Undefined("all categories but one are too rare for floating point")
     if isinstance(x.kernel, Identity):
-        return 1 - float(np.maximum(a - b, 0.0).sum()) / chance
-    if not isinstance(x.kernel, Quadratic):
+        least = float(np.maximum(a - b, 0.0).sum())
+    elif isinstance(x.kernel, Quadratic):  # both raters put items in one order
+        order = np.argsort(x.kernel.values, kind="stable")
+        ends = [p[order].cumsum() for p in (a, b)]
+        cuts = np.sort(np.concatenate(ends))
+        mass = np.diff(cuts, prepend=0.0)
+        first, second = (
+            order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
+        )
+        least = float((mass * x.kernel.between(first, second)).sum())
+    else:
         raise Undefined("the largest kappa is known for identity, linear and quadratic weights")
-    # both raters put items in one order
-    order = np.argsort(x.kernel.values, kind="stable")
-    ends = [p[order].cumsum() for p in (a, b)]
-    cuts = np.sort(np.concatenate(ends))
-    mass = np.diff(cuts, prepend=0.0)
-    first, second = (
-        order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
-    )
-    return 1 - float((mass * x.kernel.between(first, second)).sum()) / chance
+    value = 1 - least / chance
+    value = 0.0 if abs(value) < 1e-12 else value
+    return Estimate(value, level=level, method=f"largest for these margins{weighted(r, weights)}")
