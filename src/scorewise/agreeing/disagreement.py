@@ -123,9 +123,10 @@ def pairs(
         return Pairs(rows=[], why=d)
     raters, number, least = len(r.raters), 0, np.empty((3, 0))
     for c in compare_pairs(r.listed, r.weight, None, len(r.categories), raters):
-        pair, place = np.arange(c.cells), c.cell
         if c.cells > 4 * len(c.cell):  # most pairs share none
             pair, place = np.unique(c.cell, return_inverse=True)
+        else:
+            pair, place = np.arange(c.cells), c.cell
         apart = c.weight * d.between(c.first, c.second)
         differing, weight = (sums_at(place, w, len(pair)) for w in (apart, c.weight))
         used = weight > 0

@@ -17,6 +17,7 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
 from scorewise.inference.agreement_intervals import Interval, by_score
+from scorewise.inference.correlation import summed
 from scorewise.inference.resampling import resampled_weights
 from scorewise.inference.scales import (
     bootstrap_p,
@@ -120,15 +121,15 @@ class Two:
 
 @dataclass(frozen=True)
 class KappaSum:
-    """A sum of kappas, each counted so many times, of items that may come in clusters.
+    """A sum of kappas, each counted so many times, of items that may come in so many clusters.
 
-    `influence` has a row for each kappa: how far each item moves it, in its standard errors.
+    `influence` has a row for each kappa: how far each item, or cluster, moves it, in its standard errors.
     """
 
     times: Sequence[float]
     kappas: Sequence[Coefficient]
     influence: Floats
-    cluster: Ints | None
+    clusters: int | None
     level: float
 
     @property
@@ -136,13 +137,9 @@ class KappaSum:
         """The sum."""
         return sum(t * k.value for t, k in zip(self.times, self.kappas, strict=True))
 
-    def error(self, errors: Sequence[float], by_cluster: bool = True) -> float:
+    def error(self, errors: Sequence[float]) -> float:
         """Standard errors of the kappas, added with their correlations over items, or over clusters."""
-        moved = np.multiply(self.times, errors) @ self.influence
-        if self.cluster is not None and by_cluster:
-            sums = np.bincount(self.cluster, moved).astype(np.float64)
-            moved = sums * math.sqrt(len(sums) / max(len(sums) - 1, 1))
-        return math.sqrt(float((moved * moved).sum()))
+        return float(np.linalg.norm(np.multiply(self.times, errors) @ self.influence))
 
     def distance(self, reach: float, sign: float) -> float:
         """From the value to that end of its interval.
@@ -163,12 +160,11 @@ class KappaSum:
     def by_score(self, tested: bool) -> Estimate:
         """The sum, its score intervals combined (MOVER), and the p-value of the interval that ends at 0."""
         value, level, grown, method = self.value, self.level, 1.0, MOVER
-        if self.cluster is not None:
-            clusters = int(self.cluster.max()) + 1
-            if clusters == 1:
-                return Estimate(value, level=level, method="none: a single cluster")
+        if self.clusters == 1:
+            return Estimate(value, level=level, method="none: a single cluster")
+        if self.clusters is not None:
             # by Student's quantile with one degree of freedom less than there are clusters
-            grown = t_quantile(level, clusters - 1) / normal_quantile(level)
+            grown = t_quantile(level, self.clusters - 1) / normal_quantile(level)
             method += "; by cluster"
         down, up = (grown * self.distance(normal_quantile(level), sign) for sign in (-1.0, 1.0))
         most = float(np.abs(self.times).sum())
@@ -203,18 +199,20 @@ def combined(terms: Sequence[tuple[float, Two]], *, tested: bool = True) -> Esti
     influence *= np.sqrt(squares / squares.max())
     size = np.sqrt((influence * influence).sum(1, keepdims=True))
     influence /= np.where(size > 0, size, 1.0)
-    cluster = None
-    if panel.cluster is not None:
-        cluster = np.unique(panel.cluster[used], return_inverse=True)[1]
     kappas = [two.coefficient for two in pairs]
-    whole = KappaSum(times, kappas, influence, cluster, s.level)
+    whole = KappaSum(times, kappas, influence, None, s.level)
     # differences of kappas that no item tells apart
     alike = abs(sum(times)) + abs(whole.value) < 1e-12
-    if alike and whole.error([k.se for k in kappas], by_cluster=False) < 1e-12:
+    if alike and whole.error([k.se for k in kappas]) < 1e-12:
         return Estimate(0.0, level=s.level, method=ALIKE)
+    if panel.cluster is not None:
+        sums = np.stack([summed(x, panel.cluster[used]) for x in influence])
+        many = sums.shape[1]
+        sums *= math.sqrt(many / max(many - 1, 1))
+        return replace(whole, influence=sums, clusters=many).by_score(tested)
     work = s.replicates * len(weight) * (len(terms) + _DRAWING)
     too_much = work > _MAX_DRAWN or len(panel.categories) > _MAX_RESAMPLED
-    if cluster is not None or s.interval == "formula" or too_much:
+    if s.interval == "formula" or too_much:
         return whole.by_score(tested)
     # a bootstrap is unreliable where the published interval of a kappa is: too few items decide
     e = _by_bootstrap(whole.value, terms, used, tested)

@@ -117,7 +117,13 @@ class Ratings(EqualByFields):
 
     @classmethod
     def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
-        ratings = rows.given if rows.raters is not None else _in_order(rows.given)
+        ratings = rows.given
+        if rows.raters is None:  # the ratings of each item in one order
+            if isinstance(ratings, RatingList):
+                order = np.lexsort((-ratings.code, ratings.item))
+                ratings = ratings._replace(code=ratings.code[order])
+            else:
+                ratings = -np.sort(-ratings, axis=1)
         weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
         weight2: Any = weight
         if rows.weight is not None:
@@ -327,11 +333,3 @@ def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> RatingList:
         np.concatenate(codes),
         (len(a) + len(b), max(r.listed.shape[1] for r in (a, b))),
     )
-
-
-def _in_order(ratings: Codes | RatingList) -> Codes | RatingList:
-    """The ratings of each item in one order, where it is not known who said what."""
-    if not isinstance(ratings, RatingList):
-        return np.asarray(-np.sort(-ratings, axis=1))
-    order = np.lexsort((-ratings.code, ratings.item))
-    return ratings._replace(code=ratings.code[order])
