@@ -261,16 +261,15 @@ def rater_agreement(
     if r.raters is None or isinstance(d, str) or not len(r):
         return []
     c = r.counted
-    ratings = r.rated[c.at]
-    # of each category said of an item: the mean agreement of a rating with the others, -1 without any
-    agreement = np.where(ratings > 1, 1 - d.within(c) / np.maximum(ratings - 1, 1), -1.0)
+    more = r.rated[c.at] - 1  # other ratings
+    agreement = np.maximum(1 - d.within(c) / np.maximum(more, 1), 0.0)
     decided, right = _majority(c)
     rows = []
     for name, at, items in _by_rater(r):
         w, w2 = r.weight[items], r.weight2[items]
         others = majority = Estimate.undefined("no item that they rated has another rating", level)
-        if (shared := agreement[at] > -0.5).any():
-            others = share_of_items(np.maximum(agreement[at], 0.0), shared, w, w2, level=level)
+        if (shared := more[at] > 0).any():
+            others = share_of_items(agreement[at], shared, w, w2, level=level)
             why = "the others have no majority on any item that they rated"
             majority = Estimate.undefined(why, level)
             if decided[at].any():

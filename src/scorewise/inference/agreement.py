@@ -215,10 +215,8 @@ def decompose(x: RatedItems, name: str, *, influence: bool = True) -> Decomposit
         if name in BY_RATER:  # one rating of each of two raters, over all pairs of them
             by_category = x.kernel.spread(margins.share.sum(-2, keepdims=True)) - by_category
             pairs = margins.share.shape[-2] * (margins.share.shape[-2] - 1)
-        chance, slope = (
-            (margins.share * by_category).sum((-2, -1)) / pairs,
-            2 * by_category / pairs,
-        )
+        chance = (margins.share * by_category).sum((-2, -1)) / pairs
+        slope = 2 * by_category / pairs
     two = x.counts.rated >= 2
     part = two / x.weight[..., two].sum(-1, keepdims=True)  # of each pattern in the mean
     observed = (x.weight * part * x.apart).sum(-1)
@@ -278,10 +276,9 @@ class Coefficient(NamedTuple):
     `df` is what its standard error is known with (infinite where the error is that of a large sample),
     `items` the number of equal items that it rests on, `null` the standard error if raters were
     independent and `p` that of the test of it, two-sided (NaN for coefficients whose chance is another, AC1
-    and Brennan-Prediger).
-    `influence` is that of each pattern of the ratings: the variance
-    is the sum of weight2 * influence**2, times n / (n - 1) where df is n - 1. `caution` says why the score
-    interval is unreliable. Without a value, `why` is the reason.
+    and Brennan-Prediger). `influence` is that of each pattern of the ratings: the variance is the sum of
+    weight2 * influence**2, times n / (n - 1) where df is n - 1. `caution` says why the score interval is
+    unreliable. Without a value, `why` is the reason.
 
     From the mean squares over items, divided by their number, follow the variances at other values:
     `chance2`, `observed2` and `product` are those of the influence on chance and on observed disagreement

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from scorewise.arrays import Floats
 from scorewise.inference.agreement import (
@@ -116,18 +115,12 @@ def _first_rejected(
     a cubic polynomial which is not positive at the start.
     """
     (a, b), (p, q, r), (u, v, w), square = apart, first, second, reach * reach
-    f = Polynomial(
-        (
-            a * a - square * p,
-            2 * a * b - square * (q - p + u),
-            b * b - square * (r - q + v),
-            -square * (w - r),
-        )
-    )
-    roots = f.roots() if f.coef[1:].any() else np.empty(0)
-    turns = [t for t in roots.real[roots.imag == 0].tolist() if start < t < 1]
-    for low, high in pairwise((start, *sorted(turns), 1.0)):
-        if f((low + high) / 2) > 0:
+    f0, f1 = a * a - square * p, 2 * a * b - square * (q - p + u)
+    f2, f3 = b * b - square * (r - q + v), -square * (w - r)
+    turns = [x.real for x in np.roots((f3, f2, f1, f0)).tolist() if not x.imag]
+    for low, high in pairwise((start, *sorted(x for x in turns if start < x < 1), 1.0)):
+        t = (low + high) / 2
+        if f0 + t * (f1 + t * (f2 + t * f3)) > 0:
             return low if low < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
     return 1.0
 
