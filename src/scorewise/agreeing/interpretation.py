@@ -199,9 +199,9 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
         return Baseline(why=d)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    share = weight / weight.sum()
-    first, second = (sums_at(k, share, len(r.categories)) for k in codes.T)
-    error = float((share * d.between(*codes.T)).sum())
+    total = weight.sum()
+    first, second = (sums_at(k, weight, len(r.categories)) / total for k in codes.T)
+    error = float((weight * d.between(*codes.T)).sum() / total)
     expected = float((first * d.spread(second)).sum())
     known: dict[str, Any] = {"error": error, "by_margins": expected}
     known["kappa"] = _avoided(error, expected)

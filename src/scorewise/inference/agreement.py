@@ -21,12 +21,12 @@ from scorewise.computing import cached
 from scorewise.errors import BadInput
 from scorewise.estimate import Undefined, undefined_if
 from scorewise.inference.agreement_weights import (
+    MIDRANKS,
     Disagreement,
     MidRanks,
     Weights,
     all_or_nothing,
     disagreement_of,
-    scaled_to_unit,
 )
 from scorewise.inference.rater_pairs import MIN_CHANCE, light_kappa
 from scorewise.inference.scales import effective_size, single_row
@@ -45,7 +45,6 @@ COEFFICIENTS = (
     "brennan_prediger", ALPHA, "light_kappa",
 )  # fmt: skip
 UNTESTED = ("percent_agreement", "gwet_ac", "brennan_prediger")  # which mean another chance
-MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
 METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
 MIN_ITEMS = 10  # items that decide chance, below which intervals with weights do not hold
 BANDS = {
@@ -97,8 +96,7 @@ def rated_items(r: Ratings, name: str, weights: Weights) -> RatedItems:
     undefined_if(_why_none(r, name))
     if name == ALPHA and weights is None:
         weights = METRICS[r.scale]
-    ranks = isinstance(weights, str) and weights == MIDRANKS
-    kernel = MidRanks(scaled_to_unit(r.values)) if ranks else disagreement_of(r, weights)
+    kernel = disagreement_of(r, weights)
     if isinstance(kernel, str):
         raise Undefined(kernel)
     listed, counts, w, w2 = r.listed, r.counted, r.weight, r.weight2
@@ -184,11 +182,6 @@ class Decomposition(NamedTuple):
     chance: Any
     on_observed: Any = None
     on_chance: Any = None
-
-    @property
-    def value(self) -> Any:
-        """The coefficient; NaN where chance leaves no room."""
-        return 1 - self.observed / np.where(self.chance > 0, self.chance, np.nan)
 
 
 def decompose(x: RatedItems, name: str, *, influence: bool = True) -> Decomposition:
@@ -339,7 +332,8 @@ def linearised(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
         on_observed = ratio * on_chance - of_items
     else:
         observed, chance, on_observed, on_chance = decompose(x, name)
-        undefined_if(why_no_chance(r, x, chance) if chance <= MIN_CHANCE else "")
+        if chance <= MIN_CHANCE:
+            raise Undefined(why_no_chance(r, x, chance))
         ratio = float(observed / chance)
         of_items = ratio * on_chance - on_observed
     factor = 1.0 if name in TWO_RATERS else x.items / (x.items - 1)

@@ -198,7 +198,8 @@ def _values(x: RatedItems, name: str, draws: Iterator[Any]) -> Floats:
     for rows in draws:
         for w in [rows] if together else rows:
             drawn = replace(x, weight=w / w.sum(-1, keepdims=True))
-            values.append(np.atleast_1d(decompose(drawn, name, influence=False).value))
+            observed, chance, *_ = decompose(drawn, name, influence=False)
+            values.append(np.atleast_1d(1 - observed / np.where(chance > 0, chance, np.nan)))
     return np.concatenate(values)
 
 

@@ -23,6 +23,7 @@ BY_SCALE = {"nominal": "identity", "ordinal": "linear", "interval": "quadratic",
 NAMES = (
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar",
 )  # fmt: skip
+MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
 MAX_CATEGORIES = 1 << 14  # categories of which every pair is looked at, a block at a time
 MAX_TABLE = 1 << 12  # categories of a table of weights
 _BLOCK = 1 << 20  # pairs of categories at a time
@@ -51,6 +52,8 @@ def disagreement_of(r: Ratings, weights: Weights) -> Disagreement | str:
     interval and ratio for ratio ratings. All but identity, ordinal and a table compare the numbers of the
     categories (Gwet 2014, chapter 3).
     """
+    if isinstance(weights, str) and weights == MIDRANKS:
+        return MidRanks(scaled_to_unit(r.values))
     name, categories = weights_name(r, weights), len(r.categories)
     if name == "own":
         return _checked_table(weights, r.categories)

@@ -345,14 +345,16 @@ def ceiling(panel: Panel) -> Ceiling | None:
     if len(panel.humans) < 2:
         return None
     pairs = [
-        HumanPair(first=a, second=b, **agreement(two)) for (a, b), two in _two_humans(panel).items()
+        HumanPair(first=a, second=b, **agreement(Two(panel, x, y)))
+        for (a, x), (b, y) in combinations(panel.humans.items(), 2)
     ]
-    return Ceiling(pairs=pairs, kappa=_mean_kappa(panel, [*_two_humans(panel).values()]))
+    return Ceiling(pairs=pairs, kappa=_mean_kappa(panel, _two_humans(panel)))
 
 
-def _two_humans(panel: Panel) -> dict[tuple[str, str], Two]:
-    humans = panel.humans
-    return {(a, b): Two(panel, humans[a], humans[b]) for a, b in combinations(humans, 2)}
+def _two_humans(panel: Panel) -> list[Two]:
+    """Each two humans who have a kappa."""
+    pairs = [Two(panel, a, b) for a, b in combinations(panel.humans.values(), 2)]
+    return [two for two in pairs if not (two.why or two.coefficient.why)]
 
 
 def beside_humans(panel: Panel, judge: Codes) -> BesideHumans:
@@ -367,7 +369,7 @@ def beside_humans(panel: Panel, judge: Codes) -> BesideHumans:
             own.append(pair[1])
     return BesideHumans(
         single=_mean_kappa(panel, single),
-        single_gap=_mean_kappa(panel, single, [*_two_humans(panel).values()]),
+        single_gap=_mean_kappa(panel, single, _two_humans(panel)),
         human=_mean_kappa(panel, human),
         judge=_mean_kappa(panel, own),
         gap=_mean_kappa(panel, own, human),

@@ -38,9 +38,8 @@ from scorewise.judging.kappas import (
     Of,
     Two,
     error_of_one,
-    needed_for_difference,
+    items_needed,
     needed_for_error,
-    needed_for_share,
 )
 from scorewise.judging.panel import Interval, NoAnswer, Panel, Settings, read_panel
 from scorewise.judging.prevalence import Prevalence, prevalences
@@ -135,16 +134,18 @@ class Judgement(Result):
         one_of("of", of, get_args(Of))
         p, level = self.panel, self.settings.level
         if of == "difference":
-            return {
-                f"{d.first} - {d.second}": needed_for_difference(
-                    width, d.only_first - d.only_second, d.only_first + d.only_second, level
-                )
+            shares = {
+                f"{d.first} - {d.second}": (d.only_first, d.only_second)
                 for d in self.differences
                 if d.accuracy.defined
             }
+            return {
+                n: items_needed(width, of, difference=a - b, discordant=min(a + b, 1), level=level)
+                for n, (a, b) in shares.items()
+            }
         if of != "kappa":
             return {
-                n: needed_for_share(width, j.accuracy.value, level)
+                n: items_needed(width, of, share=j.accuracy.value, level=level)
                 for n, j in self.judges.items()
                 if j.accuracy.defined
             }

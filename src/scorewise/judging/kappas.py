@@ -85,7 +85,7 @@ class Two:
         apart = 1 - self.panel.agreement[np.ix_(used, used)]
         if not (rows[:, None] * apart * columns).any():
             return "every two ratings that occur count as agreement"
-        return self.coefficient.why
+        return ""
 
     @cached_property
     def coefficient(self) -> Coefficient:
@@ -96,7 +96,8 @@ class Two:
     def slope(self) -> Floats:
         """What a unit of weight in each cell of the table does to kappa."""
         slope = np.zeros(self.table.weight.shape)
-        slope[np.nonzero(self.table.weight)] = self.coefficient.influence
+        if not self.coefficient.why:
+            slope[np.nonzero(self.table.weight)] = self.coefficient.influence
         return slope
 
     def kappa(self, interval: Interval = "formula") -> Estimate:
@@ -112,8 +113,9 @@ class Two:
         moved, (first, second) = np.zeros(len(self.both)), self.cells
         weight = np.asarray(self.panel.weight[self.both], np.float64)
         if measure == "accuracy" and len(weight):
-            right, share = first == second, weight / weight.sum()
-            moved[self.both] = share * (right - float((share * right).sum()))
+            right, total = first == second, weight.sum()
+            # so that nothing moves where all are right
+            moved[self.both] = weight * (right - float((weight * right).sum() / total)) / total
         elif measure == "kappa" and not self.why:
             moved[self.both] = weight * self.slope[first, second]
         return moved
@@ -188,7 +190,7 @@ def combined(terms: Sequence[tuple[float, Two]], *, tested: bool = True) -> Esti
     times, pairs = zip(*terms, strict=True)
     panel: Panel = pairs[0].panel
     s = panel.settings
-    if why := next(filter(None, (two.why for two in pairs)), ""):
+    if why := next(filter(None, (two.why or two.coefficient.why for two in pairs)), ""):
         return Estimate.undefined(why, s.level)
     used = np.logical_or.reduce([two.both for two in pairs])
     weight, squares = panel.weight[used], panel.weight2[used]
@@ -305,7 +307,7 @@ def items_needed(
         return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
     if of in ("share", "accuracy"):
         _between("share", share, 0, 1)
-        return needed_for_share(width, share, level)
+        return _least(width, lambda n: wilson_of(share, n, level)[1:])
     if discordant is None:
         raise BadInput(
             "discordant= is not given: the share of items on which one judge is right and the other wrong, "
@@ -313,25 +315,14 @@ def items_needed(
         )
     _between("discordant", discordant, 0, 1)
     _between("difference", difference, -discordant, discordant)
-    return needed_for_difference(width, difference, discordant, level)
+    first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
+    return _least(width, lambda n: tango_limits(first * n, second * n, n, level))
 
 
 def needed_for_error(width: float, error: float, level: float) -> int:
     """Items for a normal interval, from the standard error of one item."""
-    root = 2 * normal_quantile(level) * error / width
-    items = math.ceil(root * root * (1 - 1e-12)) if root * root <= MAX_ITEMS else None
-    return max(2, _few_enough(items, width))
-
-
-def needed_for_share(width: float, share: float, level: float) -> int:
-    """Items for a Wilson interval."""
-    return _least(width, lambda n: wilson_of(share, n, level)[1:])
-
-
-def needed_for_difference(width: float, difference: float, discordant: float, level: float) -> int:
-    """Items for Tango's interval of a difference."""
-    first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
-    return _least(width, lambda n: tango_limits(first * n, second * n, n, level))
+    half = normal_quantile(level) * error * (1 - 1e-12)  # but for rounding
+    return _least(width, lambda n: (-half / math.sqrt(n), half / math.sqrt(n)))
 
 
 def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
@@ -341,10 +332,7 @@ def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
         low, high = limits(n)
         return not high - low > width
 
-    return _few_enough(smallest(is_narrow, 2, MAX_ITEMS, least=2), width)
-
-
-def _few_enough(items: int | None, width: float) -> int:
+    items = smallest(is_narrow, 2, MAX_ITEMS, least=2)
     if items is None:
         raise BadInput(f"width is {width:g}; it would take more than {MAX_ITEMS:.0e} items")
     return items

@@ -21,7 +21,7 @@ import numpy as np
 
 from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.estimate import Estimate, Undefined
 from scorewise.inference.agreement import (
     METRICS,
     SHARES,
@@ -275,7 +275,8 @@ def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Es
     """
     x = rated_items(r, "cohen_kappa", weights)
     chance = float(decompose(x, "cohen_kappa", influence=False).chance)
-    undefined_if(why_no_chance(r, x, chance) if chance <= MIN_CHANCE else "")
+    if chance <= MIN_CHANCE:
+        raise Undefined(why_no_chance(r, x, chance))
     a, b = Margins.of(x, "cohen_kappa").share
     if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
         raise Undefined("all categories but one are too rare for floating point")
