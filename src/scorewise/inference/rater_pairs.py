@@ -27,12 +27,9 @@ _CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 def why_too_many(rated: Ints) -> str:
     """Why the ratings of these items are not compared in pairs, or nothing."""
-    pairs = int((rated * (rated - 1) // 2).sum())
-    return (
-        f"{pairs:,} pairs of ratings of an item are too many to compare; {MAX_PAIRS:,} are taken"
-        if pairs > MAX_PAIRS
-        else ""
-    )
+    if (pairs := int((rated * (rated - 1) // 2).sum())) <= MAX_PAIRS:
+        return ""
+    return f"{pairs:,} pairs of ratings of an item are too many to compare; {MAX_PAIRS:,} are taken"
 
 
 def each_pair(r: Ratings) -> Iterator[tuple[Bools, Ints, Ratings]]:

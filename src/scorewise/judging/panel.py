@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from scorewise.tallies.rating_patterns import distinct_patterns
 NoAnswer: TypeAlias = Literal["drop", "wrong"]
 Interval: TypeAlias = Literal["formula", "bootstrap"]
 Codes: TypeAlias = NDArray[np.int32]
+Swap: TypeAlias = tuple[Codes, Codes]
 MAX_CATEGORIES = 1000
 NO_ANSWER = "no answer"
 _POSITIONS = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))
@@ -348,20 +349,14 @@ def _refuse_blank(
 # Which verdict is the same when the two answers change places.
 
 
-class Swap(NamedTuple):
-    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither."""
-
-    to: Codes
-    side: Codes
-
-
 def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]) -> Swap:
-    """The categories that change into each other; those that are not named stay.
+    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither.
 
-    The first of two that are named is the verdict for the first position.
+    Those that are not named stay. The first of two that are is the verdict for the first position.
 
-    >>> read_swap("A=B", ("A", "B", "tie")).to.tolist()
-    [1, 0, 2]
+    >>> to, side = read_swap("A=B", ("A", "B", "tie"))
+    >>> to.tolist(), side.tolist()
+    ([1, 0, 2], [1, -1, 0])
     """
     to = np.arange(len(categories), dtype=np.int32)
     side = np.zeros(len(categories), np.int32)
@@ -384,7 +379,7 @@ def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]
                 Option("swap"), f" turns '{one}' into '{other}', and not back; name each pair once"
             )
         to[a], to[b], side[a], side[b] = b, a, 1, -1
-    return Swap(to, side)
+    return to, side
 
 
 def _swapped_pairs(

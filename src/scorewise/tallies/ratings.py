@@ -108,15 +108,11 @@ class Ratings(EqualByFields):
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
         """Checked rows, folded into patterns."""
-        return cls._of_rows(rows, fold=True)[0]
+        return cls.of_items(rows, fold=True)[0]
 
     @classmethod
-    def of_items(cls, rows: RatingRows) -> tuple[Ratings, Ints]:
-        """Checked rows, each a pattern by itself, without those that say nothing; and which are left."""
-        return cls._of_rows(rows, fold=False)
-
-    @classmethod
-    def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
+    def of_items(cls, rows: RatingRows, *, fold: bool = False) -> tuple[Ratings, Ints]:
+        """Checked rows that say something, each a pattern by itself unless folded; and which these are."""
         ratings = rows.given
         if rows.raters is None:  # the ratings of each item in one order
             if isinstance(ratings, RatingList):
@@ -124,16 +120,13 @@ class Ratings(EqualByFields):
                 ratings = ratings._replace(code=ratings.code[order])
             else:
                 ratings = -np.sort(-ratings, axis=1)
-        weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
-        weight2: Any = weight
+        w: Any = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+        w2: Any = w
         if rows.weight is not None:
-            weight, weight2 = weight * rows.weight, weight * rows.weight**2
-        plain = rows.count is None and rows.weight is None
-        w, w2 = weight, weight2
+            w, w2 = w * rows.weight, w * rows.weight**2
         if fold:
-            ratings, w, w2 = distinct_patterns(
-                ratings, weight, weight2, len(rows.categories), plain
-            )
+            plain = rows.count is None and rows.weight is None
+            ratings, w, w2 = distinct_patterns(ratings, w, w2, len(rows.categories), plain)
         listed = RatingList.of(ratings)
         used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
         folded = cls(
