@@ -19,7 +19,7 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.rating_codes import RatingList
 from scorewise.computing import cached
 from scorewise.errors import BadInput
-from scorewise.estimate import Undefined, undefined_if
+from scorewise.estimate import Undefined
 from scorewise.inference.agreement_weights import (
     MIDRANKS,
     Disagreement,
@@ -93,7 +93,8 @@ def rated_items(r: Ratings, name: str, weights: Weights) -> RatedItems:
     """The ratings that a coefficient uses, in fractions where the weights are."""
     if name not in COEFFICIENTS:
         raise BadInput(f"no coefficient is named {name}; there are {', '.join(COEFFICIENTS)}")
-    undefined_if(_why_none(r, name))
+    if why := _why_none(r, name):
+        raise Undefined(why)
     if name == ALPHA and weights is None:
         weights = METRICS[r.scale]
     kernel = disagreement_of(r, weights)
@@ -108,7 +109,8 @@ def rated_items(r: Ratings, name: str, weights: Weights) -> RatedItems:
     items = effective_size(total, w2.sum())
     if w.dtype == object:
         counts, items = counts._replace(times=fractions(counts.times)), total * total / w2.sum()
-    undefined_if("one item" if single_row(items) else "")
+    if single_row(items):
+        raise Undefined("one item")
     if total > 0:
         w, w2 = w / total, w2 / total / total
     return RatedItems(listed, counts, w, w2, kernel.mean(counts), kernel, items, used)
@@ -123,7 +125,7 @@ def _why_none(r: Ratings, name: str) -> str:
         return UNNAMED
     if name in TWO_RATERS and raters != 2:
         return f"{raters} raters; this needs two"
-    if not (r.rated >= 2).any():
+    if not (r.counted.rated >= 2).any():
         return "one rater" if len(np.unique(r.listed.rater)) < 2 else "no item has two ratings"
     single = len(r.categories) < 2 and name != "percent_agreement"
     return f"all ratings are {r.categories[0]}" if single else ""
