@@ -99,7 +99,7 @@ class Agreement(Result, Measured):
         min_rows: int = 20,
         **settings: Any,
     ) -> None:
-        self.ratings, self.weights, self.rows = ratings, weights, rows
+        self.ratings, self.weights, self.rows, self._given = ratings, weights, rows, settings
         self.notes = () if rows is None else (*rows.guesses, *rows.notes)
         self.sources = () if rows is None else rows.place.sources
         self.cluster = None if rows is None else rows.cluster
@@ -114,8 +114,8 @@ class Agreement(Result, Measured):
         """The agreement on some of the items, at that level."""
         assert self.rows is not None
         some = take_items(self.rows, at)
-        settings = {n: x for n, x in vars(self.settings).items() if n not in ("scale", "weights")}
-        return Agreement(Ratings.of_rows(some), self.weights, some, **settings | {"level": level})
+        given = self._given | {"level": level}
+        return Agreement(Ratings.of_rows(some), self.weights, some, **given)
 
     def _make(self, name: str) -> Estimate:
         e = RATER_MEASURES[name].under(self._options, self.ratings)

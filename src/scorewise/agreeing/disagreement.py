@@ -10,19 +10,18 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Ints
 from scorewise.checks import check
 from scorewise.columns.rating_codes import RatingList
 from scorewise.columns.ratings import RatingRows
 from scorewise.estimate import Estimate
-from scorewise.inference.agreement import mean_disagreement
-from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement_of
+from scorewise.inference.agreement_weights import Weights, disagreement_of
 from scorewise.inference.differences import holm
-from scorewise.inference.rater_pairs import ComparedPairs, compare_pairs, why_too_many
+from scorewise.inference.rater_pairs import compare_pairs, why_too_many
 from scorewise.inference.shares import share_of_items
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.show.records import Count, EstimateField, PairNames, Record, Share, field
-from scorewise.tallies.rating_patterns import CategoryCounts, distinct_rows, sums_at
+from scorewise.tallies.rating_patterns import CategoryCounts, distinct_rows, sums_at, take_rows
 from scorewise.tallies.ratings import UNNAMED, Ratings
 from scorewise.tallies.sorting import largest
 
@@ -124,9 +123,17 @@ def pairs(
         return Pairs(rows=[], why=d)
     raters, number, least = len(r.raters), 0, np.empty((3, 0))
     for c in compare_pairs(r.listed, r.weight, None, len(r.categories), raters):
-        block = _disagreements(c, d)
+        if c.cells > 4 * len(c.cell):  # most pairs share none
+            pair, place = np.unique(c.cell, return_inverse=True)
+        else:
+            pair, place = np.arange(c.cells), c.cell
+        apart = c.weight * d.between(c.first, c.second)
+        differing, weight = (sums_at(place, w, len(pair)) for w in (apart, c.weight))
+        used = weight > 0
+        # rounded, so that rounding does not decide between equals
+        share = (differing[used] / weight[used]).round(12)
+        block = np.stack([pair[used] + c.lowest * raters, share, weight[used]])
         number += block.shape[1]
-        block[0] += c.lowest * raters
         least = np.concatenate((least, block), axis=1)
         cell, share, weight = least
         least = least[:, np.lexsort((cell, -weight, -share))[:most]]
@@ -136,30 +143,17 @@ def pairs(
         names, both = two.raters or (), two.rated == 2
         a, b = two.codes[both].T
         agreement, w, w2 = 1 - d.between(a, b), two.weight[both], two.weight2[both]
-        pair = Pair(
-            first=names[0],
-            second=names[1],
-            items=amount(w.sum()),
-            agreement=share_of_items(agreement, np.ones(len(a)), w, w2, level=level),
-            kappa=cohen_kappa(two, weights=weights, level=level),
-            table=two.pair(0, 1).weight.tolist() if len(r.categories) <= MAX_TABLE else None,
+        rows.append(
+            Pair(
+                first=names[0],
+                second=names[1],
+                items=amount(w.sum()),
+                agreement=share_of_items(agreement, np.ones(len(a)), w, w2, level=level),
+                kappa=cohen_kappa(two, weights=weights, level=level),
+                table=two.pair(0, 1).weight.tolist() if len(r.categories) <= MAX_TABLE else None,
+            )
         )
-        rows.append(pair)
     return Pairs(rows=rows, number=number)
-
-
-def _disagreements(c: ComparedPairs, d: Disagreement) -> Floats:
-    """The pairs of raters who share an item, their disagreement, and the weight of these items."""
-    if c.cells > 4 * len(c.cell):  # most pairs share none
-        pair, place = np.unique(c.cell, return_inverse=True)
-    else:
-        pair, place = np.arange(c.cells), c.cell
-    differing, weight = (
-        sums_at(place, w, len(pair)) for w in (c.weight * d.between(c.first, c.second), c.weight)
-    )
-    used = weight > 0
-    # rounded, so that rounding does not decide between equals
-    return np.stack([pair[used], (differing[used] / weight[used]).round(12), weight[used]])
 
 
 # On which items raters differ most.
@@ -205,36 +199,34 @@ def disputed(
     if isinstance(d, str) or not top:
         return []
     if isinstance(rows.given, RatingList):
-        of_item = mean_disagreement(CategoryCounts.of(rows.given), d)
+        of_item = d.mean(CategoryCounts.of(rows.given))
     else:
         codes, place = distinct_rows(rows.given, len(rows.categories))
         blocks = (RatingList.of(codes[k : k + BLOCK]) for k in range(0, len(codes), BLOCK))
-        each = [mean_disagreement(CategoryCounts.of(block), d) for block in blocks]
+        each = [d.mean(CategoryCounts.of(block)) for block in blocks]
         of_item = np.concatenate([np.empty(0), *each])[place]
     for amounts in (rows.count, rows.weight):
         if amounts is not None:
             of_item[amounts == 0] = 0.0
     of_item = of_item.round(12)  # so that rounding does not decide between equals
-    items = []
-    for at in largest(of_item > 0, top, of_item).tolist():
+    found, items = largest(of_item > 0, top, of_item), []
+    listed = RatingList.of(take_rows(rows.given, found))
+    ends = np.searchsorted(listed.item, np.arange(len(found) + 1))
+    for at, own in zip(found.tolist(), map(slice, ends, ends[1:]), strict=False):
         file, number = rows.place.number(at if rows.first is None else int(rows.first[at]))
-        said = tuple(rows.categories[c] if c >= 0 else None for c in _codes(rows, at))
-        name = None if rows.items is None else rows.items[at]
-        items.append(
-            DisputedItem(row=number, file=file, id=name, disagreement=float(of_item[at]), said=said)
+        line = sorted(listed.code[own].tolist())
+        if rows.raters is not None:
+            by_rater = dict(zip(listed.rater[own].tolist(), listed.code[own].tolist(), strict=True))
+            line = [by_rater.get(k, -1) for k in range(len(rows.raters))]
+        item = DisputedItem(
+            row=number,
+            file=file,
+            id=None if rows.items is None else rows.items[at],
+            disagreement=float(of_item[at]),
+            said=tuple(rows.categories[c] if c >= 0 else None for c in line),
         )
+        items.append(item)
     return items
-
-
-def _codes(rows: RatingRows, at: int) -> list[int]:
-    """What each rater said of an item, -1 where nothing; in order where it is not known who."""
-    if isinstance(rows.given, RatingList):
-        ratings = slice(*np.searchsorted(rows.given.item, (at, at + 1)))
-        line = np.full(rows.given.shape[1], -1, np.int32)
-        line[rows.given.rater[ratings]] = rows.given.code[ratings]
-    else:
-        line = rows.given[at]
-    return line.tolist() if rows.raters is not None else sorted(line[line >= 0].tolist())
 
 
 # Which raters differ most from the others.
@@ -269,16 +261,15 @@ def rater_agreement(
     if r.raters is None or isinstance(d, str) or not len(r):
         return []
     c = r.counted
-    ratings = r.rated[c.at]
-    # of each category said of an item: the mean agreement of a rating with the others, -1 without any
-    agreement = np.where(ratings > 1, 1 - d.within(c) / np.maximum(ratings - 1, 1), -1.0)
+    more = r.rated[c.at] - 1  # other ratings
+    agreement = np.maximum(1 - d.within(c) / np.maximum(more, 1), 0.0)
     decided, right = _majority(c)
     rows = []
     for name, at, items in _by_rater(r):
         w, w2 = r.weight[items], r.weight2[items]
         others = majority = Estimate.undefined("no item that they rated has another rating", level)
-        if (shared := agreement[at] > -0.5).any():
-            others = share_of_items(np.maximum(agreement[at], 0.0), shared, w, w2, level=level)
+        if (shared := more[at] > 0).any():
+            others = share_of_items(agreement[at], shared, w, w2, level=level)
             why = "the others have no majority on any item that they rated"
             majority = Estimate.undefined(why, level)
             if decided[at].any():

@@ -157,17 +157,15 @@ class AgreeDocument(JudgedDocument, command="agree"):
     @classmethod
     def of(cls, a: Agreement) -> AgreeDocument:
         """The document of an agreement."""
-        doc = cls(
-            settings=a.settings,
+        doc = record_of(
+            cls,
+            a,
             data=DataRecord.of(a),
             clusters=ClusterRecord.of(a.cluster),
             verdict=verdict(a),
             measures=[AgreementRow.of_agreement(a, name) for name in a],
             paradox=record_of(ParadoxRecord, a.paradox),
-            baseline=a.baseline,
             categories=a.categories if len(a.ratings.categories) <= MAX_CATEGORIES else [],
-            pairs=a.pairs,
-            raters=a.raters,
             disputed=[replace(i, id=None if i.id is None else str(i.id)) for i in a.disputed],
             groups=[a.groups.record] if a.groups else [],
             hints=list(hints(a)),
@@ -188,31 +186,30 @@ class AgreeDocument(JudgedDocument, command="agree"):
 
 def _facts(doc: AgreeDocument) -> list[tuple[str, str]]:
     data, s = doc.data, doc.settings
-    facts = [("Data", listed([quoted(x) for x in data.sources]))] if data.sources else []
-    items = [count(data.items)]
-    items += [f"{count(data.unrated)} more without a rating"] if data.unrated else []
-    items += [f"{count(data.single)} with one rating only"] if data.single else []
-    facts.append(("Items", "; ".join(items)))
-    facts += doc.clusters.facts("item") if doc.clusters is not None else []
-    gaps = f", {count(data.missing)} missing" if data.missing else ""
-    if data.raters is None:
-        who = f"not known; up to {data.most} of an item"
-    else:
+    items = count(data.items)
+    items += f"; {count(data.unrated)} more without a rating" if data.unrated else ""
+    items += f"; {count(data.single)} with one rating only" if data.single else ""
+    who = f"not known; up to {data.most} of an item"
+    if data.raters is not None:
         who = f"{len(data.raters)}: {listed([quoted(r) for r in data.raters], 6)}"
-    facts.append(("Raters", f"{who}; {count(data.ratings)} ratings{gaps}"))
+    gaps = f", {count(data.missing)} missing" if data.missing else ""
     total = data.ratings
     shares = [
         f"{quoted(c.name)} {formatted(c.ratings / total if total else None, 'percent')}"
         for c in data.categories
     ]
-    facts.append(("Categories", f"{data.distinct:,}, {s.scale}: {listed(shares, 8)}"))
-    if s.weights != "identity":
-        how = "the matrix given" if s.weights == "own" else f"{s.weights} weights"
-        metric = f"; alpha has its own {s.scale} metric, not to be compared with them"
-        facts.append(("Near misses", f"count in part, by {how}{metric}"))
-    if data.weighted:
-        facts.append(("Weights", "items are weighted"))
-    return facts
+    how = "the matrix given" if s.weights == "own" else f"{s.weights} weights"
+    near = f"by {how}; alpha has its own {s.scale} metric, not to be compared with them"
+    facts = [
+        ("Data", listed([quoted(x) for x in data.sources])),
+        ("Items", items),
+        *(doc.clusters.facts("item") if doc.clusters is not None else []),
+        ("Raters", f"{who}; {count(data.ratings)} ratings{gaps}"),
+        ("Categories", f"{data.distinct:,}, {s.scale}: {listed(shares, 8)}"),
+        ("Near misses", f"count in part, {near}" if s.weights != "identity" else ""),
+        ("Weights", "items are weighted" if data.weighted else ""),
+    ]
+    return [(name, text) for name, text in facts if text]
 
 
 def _level(doc: AgreeDocument) -> dict[str, Format]:
@@ -331,12 +328,18 @@ def _said_by_both(title: str, doc: AgreeDocument, pairs: Sequence[Pair]) -> list
 
 
 def _disputed(doc: AgreeDocument) -> list[Section]:
+    """What each rater said, or how many said what where raters are many or not known."""
     several = len({i.file for i in doc.disputed}) > 1
     ids = any(i.id is not None for i in doc.disputed)
     rows: list[tuple[object, ...]] = []
     for i in doc.disputed:
         place = (f"{plain(i.file)}: " if several else "") + str(i.row)
-        rows.append((_short(i.id or ""), place, i.disagreement, _said(doc, i))[0 if ids else 1 :])
+        said = [f"{n} x {quoted(word)}" for word, n in i.counts.items()]
+        if doc.data.raters is not None and sum(word is not None for word in i.said) <= 4:
+            pairs = zip(doc.data.raters, i.said, strict=True)
+            said = [f"{plain(r)} {quoted(word)}" for r, word in pairs if word is not None]
+        row = _short(i.id or ""), place, i.disagreement, ", ".join(said)
+        rows.append(row[0 if ids else 1 :])
     columns: dict[str, Format] = {"Item": "text"} if ids else {}
     columns |= {"Row": "number", "Disagreement": "number", "Ratings": "text"}
     line = (
@@ -344,15 +347,6 @@ def _disputed(doc: AgreeDocument) -> list[Section]:
         f"Rows count from {1 if doc.data.sources else 0}."
     )
     return section("Items with most disagreement", columns, rows, [line])
-
-
-def _said(doc: AgreeDocument, item: DisputedItem) -> str:
-    """What each rater said, or how many said what where raters are many or not known."""
-    raters = doc.data.raters
-    if raters is not None and sum(word is not None for word in item.said) <= 4:
-        pairs = zip(raters, item.said, strict=True)
-        return ", ".join(f"{plain(r)} {quoted(word)}" for r, word in pairs if word is not None)
-    return ", ".join(f"{n} x {quoted(word)}" for word, n in item.counts.items())
 
 
 def _short(name: str, most: int = 24) -> str:

@@ -15,12 +15,10 @@ from scorewise.checks import at_least
 from scorewise.estimate import Estimate, number
 from scorewise.inference.agreement import (
     BANDS,
-    RatedItems,
     band,
     coefficient,
     decompose,
     fractions,
-    mean_disagreement,
     rated_items,
 )
 from scorewise.inference.agreement_weights import Disagreement, Weights, disagreement_of, of_table
@@ -130,14 +128,11 @@ def exact(r: Ratings, name: str, weights: Weights = None) -> Fraction | None:
         return None
     values, w, w2 = (fractions(x) for x in (r.values, r.weight, r.weight2))
     x = rated_items(replace(r, values=values, weight=w, weight2=w2), name, weights)
-    assert isinstance(x, RatedItems)  # or there would be no coefficient
     if not isinstance(weights, str | None):
         kernel = of_table(1 - fractions(weights))
-        x = replace(x, kernel=kernel, apart=mean_disagreement(x.counts, kernel))
+        x = replace(x, kernel=kernel, apart=kernel.mean(x.counts))
     if name == "light_kappa":
-        mean = light_kappa(x, r.raters or ())
-        assert not isinstance(mean, str)
-        ratio = mean[0]
+        ratio, *_ = light_kappa(x, r.raters or ())
     else:
         observed, chance, *_ = decompose(x, name, influence=False)
         ratio = observed / chance
@@ -204,8 +199,10 @@ def baseline(r: Ratings, *, weights: Weights = None, draws: int = DRAWS, seed: i
         return Baseline(why=d)
     both = r.rated == 2
     codes, weight = r.codes[both], r.weight[both]
-    seen = decompose(RatedItems.of(r, d, both), "cohen_kappa", influence=False)
-    error, expected = float(seen.observed), float(seen.chance)
+    total = weight.sum()
+    first, second = (sums_at(k, weight, len(r.categories)) / total for k in codes.T)
+    error = float((weight * d.between(*codes.T)).sum() / total)
+    expected = float((first * d.spread(second)).sum())
     known: dict[str, Any] = {"error": error, "by_margins": expected}
     known["kappa"] = _avoided(error, expected)
     if weight.dtype.kind != "i":

@@ -55,6 +55,7 @@ class RatingRows(CheckedRows):
     items: list[Any] | None = None
     guesses: tuple[str, ...] = ()
     first: Ints | None = None
+    _values = ("first",)
 
     def __len__(self) -> int:
         """How many items there are."""

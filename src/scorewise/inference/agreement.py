@@ -19,13 +19,14 @@ from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.rating_codes import RatingList
 from scorewise.computing import cached
 from scorewise.errors import BadInput
+from scorewise.estimate import Undefined
 from scorewise.inference.agreement_weights import (
+    MIDRANKS,
     Disagreement,
     MidRanks,
     Weights,
     all_or_nothing,
     disagreement_of,
-    scaled_to_unit,
 )
 from scorewise.inference.rater_pairs import MIN_CHANCE, light_kappa
 from scorewise.inference.scales import effective_size, single_row
@@ -44,7 +45,6 @@ COEFFICIENTS = (
     "brennan_prediger", ALPHA, "light_kappa",
 )  # fmt: skip
 UNTESTED = ("percent_agreement", "gwet_ac", "brennan_prediger")  # which mean another chance
-MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
 METRICS = {"nominal": "identity", "ordinal": MIDRANKS, "interval": "quadratic", "ratio": "ratio"}
 MIN_ITEMS = 10  # items that decide chance, below which intervals with weights do not hold
 BANDS = {
@@ -88,56 +88,47 @@ class RatedItems:
     items: float
     used: Bools
 
-    @classmethod
-    def of(cls, r: Ratings, kernel: Disagreement, used: Bools) -> RatedItems:
-        """The patterns in use; in fractions where the weights are."""
-        listed, counts, w, w2 = r.listed, r.counted, r.weight, r.weight2
-        if not used.all():
-            rows = np.flatnonzero(used)
-            listed, counts, w, w2 = (
-                take_patterns(listed, rows),
-                counts.pick(rows),
-                w[rows],
-                w2[rows],
-            )
-        total: Any = w.sum()
-        items = effective_size(total, w2.sum())
-        if w.dtype == object:
-            counts, items = counts._replace(times=fractions(counts.times)), total * total / w2.sum()
-        if total > 0:
-            w, w2 = w / total, w2 / total / total
-        return cls(listed, counts, w, w2, mean_disagreement(counts, kernel), kernel, items, used)
 
-
-def rated_items(r: Ratings, name: str, weights: Weights) -> RatedItems | str:
-    """The ratings that a coefficient uses, or why there is no such coefficient."""
+def rated_items(r: Ratings, name: str, weights: Weights) -> RatedItems:
+    """The ratings that a coefficient uses, in fractions where the weights are."""
     if name not in COEFFICIENTS:
         raise BadInput(f"no coefficient is named {name}; there are {', '.join(COEFFICIENTS)}")
+    if why := _why_none(r, name):
+        raise Undefined(why)
+    if name == ALPHA and weights is None:
+        weights = METRICS[r.scale]
+    kernel = disagreement_of(r, weights)
+    if isinstance(kernel, str):
+        raise Undefined(kernel)
+    listed, counts, w, w2 = r.listed, r.counted, r.weight, r.weight2
+    used = (counts.rated >= 2) | (name not in PAIRED)
+    if not used.all():
+        rows = np.flatnonzero(used)
+        listed, counts, w, w2 = take_patterns(listed, rows), counts.pick(rows), w[rows], w2[rows]
+    total: Any = w.sum()
+    items = effective_size(total, w2.sum())
+    if w.dtype == object:
+        counts, items = counts._replace(times=fractions(counts.times)), total * total / w2.sum()
+    if single_row(items):
+        raise Undefined("one item")
+    if total > 0:
+        w, w2 = w / total, w2 / total / total
+    return RatedItems(listed, counts, w, w2, kernel.mean(counts), kernel, items, used)
+
+
+def _why_none(r: Ratings, name: str) -> str:
+    """Why ratings have no such coefficient, or nothing."""
+    raters = r.listed.shape[1]
     if not len(r.weight):
         return "no items"
-    raters, two = r.listed.shape[1], r.counted.rated >= 2
     if name in (*BY_RATER, *TWO_RATERS, "light_kappa") and r.raters is None:
         return UNNAMED
     if name in TWO_RATERS and raters != 2:
         return f"{raters} raters; this needs two"
-    if not two.any():
+    if not (r.counted.rated >= 2).any():
         return "one rater" if len(np.unique(r.listed.rater)) < 2 else "no item has two ratings"
-    if len(r.categories) < 2 and name != "percent_agreement":
-        return f"all ratings are {r.categories[0]}"
-    if name == ALPHA and weights is None:
-        weights = METRICS[r.scale]
-    ranks = isinstance(weights, str) and weights == MIDRANKS
-    kernel = MidRanks(scaled_to_unit(r.values)) if ranks else disagreement_of(r, weights)
-    if isinstance(kernel, str):
-        return kernel
-    x = RatedItems.of(r, kernel, two if name in PAIRED else np.ones(len(two), np.bool_))
-    return "one item" if single_row(x.items) else x
-
-
-def mean_disagreement(counts: CategoryCounts, kernel: Disagreement) -> Floats:
-    """The mean disagreement of two ratings of each pattern."""
-    pairs = counts.rated * (counts.rated - 1)
-    return np.asarray(counts.total(counts.times * kernel.within(counts)) / np.maximum(pairs, 1))
+    single = len(r.categories) < 2 and name != "percent_agreement"
+    return f"all ratings are {r.categories[0]}" if single else ""
 
 
 class Margins(NamedTuple):
@@ -194,11 +185,6 @@ class Decomposition(NamedTuple):
     on_observed: Any = None
     on_chance: Any = None
 
-    @property
-    def value(self) -> Any:
-        """The coefficient; NaN where chance leaves no room."""
-        return 1 - self.observed / np.where(self.chance > 0, self.chance, np.nan)
-
 
 def decompose(x: RatedItems, name: str, *, influence: bool = True) -> Decomposition:
     """What the coefficient of that name is made of; without the influence of replicates and fractions.
@@ -224,10 +210,8 @@ def decompose(x: RatedItems, name: str, *, influence: bool = True) -> Decomposit
         if name in BY_RATER:  # one rating of each of two raters, over all pairs of them
             by_category = x.kernel.spread(margins.share.sum(-2, keepdims=True)) - by_category
             pairs = margins.share.shape[-2] * (margins.share.shape[-2] - 1)
-        chance, slope = (
-            (margins.share * by_category).sum((-2, -1)) / pairs,
-            2 * by_category / pairs,
-        )
+        chance = (margins.share * by_category).sum((-2, -1)) / pairs
+        slope = 2 * by_category / pairs
     two = x.counts.rated >= 2
     part = two / x.weight[..., two].sum(-1, keepdims=True)  # of each pattern in the mean
     observed = (x.weight * part * x.apart).sum(-1)
@@ -248,7 +232,7 @@ def _decompose_alpha(x: RatedItems, influence: bool) -> Decomposition:
     kernel, within, p = x.kernel, x.apart, m.share[..., 0, :]
     if isinstance(x.kernel, MidRanks):
         kernel = ranks = x.kernel.of_shares(p)
-        within = mean_disagreement(x.counts, kernel)
+        within = kernel.mean(x.counts)
     by_category = kernel.spread(p)
     chance = (p * by_category).sum(-1)
     part = x.counts.rated / m.total
@@ -281,28 +265,6 @@ def fractions(numbers: Any) -> Any:
     return exact
 
 
-class ItemMoments(NamedTuple):
-    """Mean squares over items, divided by their number, from which variances at other values follow.
-
-    They are of the influence on chance and on observed disagreement (see `Decomposition`), and of their
-    product. `independent` and `agreed` are the squares of that on chance where raters are independent, and
-    where all agree. `skew` is the ratio of the third to the second moment of the influence on observed
-    disagreement, divided by the number of items. `binary`: items are agreed on wholly or not at all.
-    """
-
-    chance2: float
-    product: float
-    observed2: float
-    independent: float
-    agreed: float
-    skew: float
-    binary: bool
-
-    def variance(self, ratio: float) -> float:
-        """The variance of observed / chance disagreement, at that value of it."""
-        return ratio * ratio * self.chance2 - 2 * ratio * self.product + self.observed2
-
-
 class Coefficient(NamedTuple):
     """An agreement coefficient: (observed - expected) / (1 - expected).
 
@@ -310,8 +272,15 @@ class Coefficient(NamedTuple):
     `items` the number of equal items that it rests on, `null` the standard error if raters were
     independent and `p` that of the test of it, two-sided (NaN for coefficients whose chance is another, AC1
     and Brennan-Prediger). `influence` is that of each pattern of the ratings: the variance is the sum of
-    weight2 * influence**2, times n / (n - 1) where df is n - 1. `moments` are what the score interval is
-    made from, and `caution` says why that is unreliable. Without a value, `why` is the reason.
+    weight2 * influence**2, times n / (n - 1) where df is n - 1. `caution` says why the score interval is
+    unreliable. Without a value, `why` is the reason.
+
+    From the mean squares over items, divided by their number, follow the variances at other values:
+    `chance2`, `observed2` and `product` are those of the influence on chance and on observed disagreement
+    (see `Decomposition`) and of their product, `independent` and `agreed` the squares of that on chance
+    where raters are independent, and where all agree. `skew` is the ratio of the third to the second moment
+    of the influence on observed disagreement, divided by the number of items. `binary`: items are agreed on
+    wholly or not at all.
     """
 
     value: float
@@ -323,9 +292,19 @@ class Coefficient(NamedTuple):
     null: float = NAN
     p: float = NAN
     influence: Floats = np.empty(0)
-    moments: ItemMoments = ItemMoments(NAN, NAN, NAN, NAN, NAN, NAN, binary=False)
+    chance2: float = NAN
+    product: float = NAN
+    observed2: float = NAN
+    independent: float = NAN
+    agreed: float = NAN
+    skew: float = NAN
+    binary: bool = False
     caution: str = ""
     why: str = ""
+
+    def variance(self, ratio: float) -> float:
+        """The variance of observed / chance disagreement, at that value of it."""
+        return ratio * ratio * self.chance2 - 2 * ratio * self.product + self.observed2
 
 
 def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
@@ -335,16 +314,20 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     >>> round(c.value, 4), round(c.se, 4), round(c.null, 4), round(c.expected, 4)
     (0.4, 0.127, 0.1386, 0.5)
     """
+    try:
+        return linearised(r, name, weights)
+    except Undefined as reason:
+        return Coefficient(NAN, why=str(reason))
+
+
+def linearised(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
+    """The same of a coefficient that is defined; else the reason is raised."""
     x = rated_items(r, name, weights)
-    if isinstance(x, str):
-        return Coefficient(NAN, why=x)
     items = x.items
     if name == "light_kappa":
         compute = partial(light_kappa, x, r.raters or ())
         # a table of weights has no name to keep it under
         mean = cached(r, (name, weights), compute) if isinstance(weights, str | None) else compute()
-        if isinstance(mean, str):
-            return Coefficient(NAN, why=mean)
         ratio, observed, chance, items, of_items = mean
         # the influence on chance is that of all pairs at once
         on_chance = decompose(x, "conger_kappa").on_chance
@@ -352,7 +335,7 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
     else:
         observed, chance, on_observed, on_chance = decompose(x, name)
         if chance <= MIN_CHANCE:
-            return Coefficient(NAN, why=why_no_chance(r, x, chance))
+            raise Undefined(why_no_chance(r, x, chance))
         ratio = float(observed / chance)
         of_items = ratio * on_chance - on_observed
     factor = 1.0 if name in TWO_RATERS else x.items / (x.items - 1)
@@ -383,9 +366,13 @@ def coefficient(r: Ratings, name: str, weights: Weights = None) -> Coefficient:
         null=null,
         p=math.erfc(abs(value / null) / math.sqrt(2)) if null > 1e-12 else NAN,
         influence=influence,
-        moments=ItemMoments(
-            chance2, product, observed2, independent * share, agreed * share, skew, binary
-        ),
+        chance2=chance2,
+        product=product,
+        observed2=observed2,
+        independent=independent * share,
+        agreed=agreed * share,
+        skew=skew,
+        binary=binary,
         caution=caution,
     )
 

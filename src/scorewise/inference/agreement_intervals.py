@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from scorewise.inference.agreement import (
 )
 from scorewise.inference.agreement_weights import MidRanks, Weights
 from scorewise.inference.rater_pairs import each_pair
-from scorewise.inference.scales import bisection, bootstrap_tail, normal_quantile, t_quantile
+from scorewise.inference.scales import bootstrap_tail, normal_quantile, t_quantile
 from scorewise.inference.shares import wilson_limits
 from scorewise.tallies.rating_patterns import sequence_ranks, sums_at, take_patterns
 from scorewise.tallies.ratings import Ratings
@@ -41,19 +42,19 @@ def by_wilson(c: Coefficient, level: float) -> Limits:
 
     It is that of as many items as would be as uncertain.
     """
-    reach, m, chance, ratio = normal_quantile(level), c.moments, 1 - c.expected, 1 - c.value
+    reach, chance, ratio = normal_quantile(level), 1 - c.expected, 1 - c.value
     apart = min(max(1 - c.observed, 0.0), 1.0)
-    variance = m.variance(ratio) * chance**2
+    variance = c.variance(ratio) * chance**2
     # what rounding leaves of terms that cancel is no variance
-    least = 1e-24 + 1e-14 * (ratio * ratio * m.chance2 + m.observed2) * chance**2
+    least = 1e-24 + 1e-14 * (ratio * ratio * c.chance2 + c.observed2) * chance**2
     of_one = apart * (1 - apart)
     trials = of_one / variance if variance > least and of_one > 1e-14 else 0.0
-    if m.binary:  # with weights, items that differ may be light by chance
+    if c.binary:  # with weights, items that differ may be light by chance
         trials = min(trials, c.items)
     else:
         trials *= (c.items - 1) / c.items * (reach / t_quantile(level, c.items - 1)) ** 2
     # how far the skewness of the observed disagreement moves an end (Cornish and Fisher 1937)
-    skewed = max(reach * reach - 1, 0.0) / 6 * m.skew * chance
+    skewed = max(reach * reach - 1, 0.0) / 6 * c.skew * chance
     return _wilson_by_chance(c, max(trials or c.items, 1e-9), reach, skewed)
 
 
@@ -74,27 +75,27 @@ def by_score(c: Coefficient, reach: float) -> Limits:
     exactly where the test of independence does not reject it. Near full agreement few items decide, and the
     upper end allows for their skewness (as Laud 2017).
     """
-    m, k, r, null = c.moments, c.value, 1 - c.value, c.null**2
+    k, r, null = c.value, 1 - c.value, c.null**2
     # the variance of the items as they are, at r + step * t of observed to chance disagreement
-    seen, slope = m.variance(r), 2 * (r * m.chance2 - m.product)
+    seen, slope = c.variance(r), 2 * (r * c.chance2 - c.product)
     if abs(k) > reach * c.null:
         # the value at which the items are mixed with so many independent ones that the test rejects
-        at_k = k * k * m.independent
+        at_k = k * k * c.independent
         independent = null + at_k, -2 * at_k, at_k
-        as_seen = seen, k * slope, k * k * m.chance2
+        as_seen = seen, k * slope, k * k * c.chance2
         to_chance = k * (1 - _first_rejected((0.0, k), as_seen, independent, reach))
-    more = k + max(reach * reach - 1, 0.0) / 6 * m.skew  # as of Cornish and Fisher (1937)
-    agreed = m.agreed if k < 0 else r * r * m.agreed
+    more = k + max(reach * reach - 1, 0.0) / 6 * c.skew  # as of Cornish and Fisher (1937)
+    agreed = c.agreed if k < 0 else r * r * c.agreed
     all_agree = agreed, -2 * agreed, agreed
     if k < -reach * c.null:
         high = to_chance
     elif more >= 1:
         high = 1.0
     elif k < 0:  # from independence, where the value is 0, to agreement
-        by_chance = null, 0.0, m.independent
+        by_chance = null, 0.0, c.independent
         high = _first_rejected((-more, 1.0), by_chance, all_agree, reach, max(more, 0.0))
     else:
-        as_seen = seen, -r * slope, r * r * m.chance2
+        as_seen = seen, -r * slope, r * r * c.chance2
         high = k + r * _first_rejected((k - more, r), as_seen, all_agree, reach, (more - k) / r)
     if not c.null > 1e-12:  # a rater who always says the same
         low, other = _wilson_by_chance(c, c.items, reach)
@@ -116,22 +117,11 @@ def _first_rejected(
     (a, b), (p, q, r), (u, v, w), square = apart, first, second, reach * reach
     f0, f1 = a * a - square * p, 2 * a * b - square * (q - p + u)
     f2, f3 = b * b - square * (r - q + v), -square * (w - r)
-
-    def rejects(t: float) -> bool:
-        return f0 + t * (f1 + t * (f2 + t * f3)) > 0
-
-    # where its slope is 0
-    bend, twist = 2 * f2, 3 * f3
-    inside, turns = bend * bend - 4 * f1 * twist, []
-    if inside >= 0 and (bend or twist):
-        root = -(bend + math.copysign(math.sqrt(inside), bend)) / 2
-        turns = [t for n, d in ((root, twist), (f1, root)) if d and start < (t := n / d) < 1]
-    low = start
-    for high in (*sorted(turns), 1.0):
-        if rejects(high):
-            high, _ = bisection(rejects, high, low)
-            return high if high < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
-        low = high
+    turns = [x.real for x in np.roots((f3, f2, f1, f0)).tolist() if not x.imag]
+    for low, high in pairwise((start, *sorted(x for x in turns if start < x < 1), 1.0)):
+        t = (low + high) / 2
+        if f0 + t * (f1 + t * (f2 + t * f3)) > 0:
+            return low if low < 1 - 1e-4 else 1.0  # closer to the end, rounding decides
     return 1.0
 
 
@@ -188,8 +178,6 @@ def replicates_of(
     """
     rng = np.random.default_rng(seed)
     x = rated_items(r, name, weights)
-    if isinstance(x, str) or (name == "light_kappa" and coefficient(r, name, weights).why):
-        return np.empty(0)
     if name != "light_kappa":
         x = x if name in (*BY_RATER, *TWO_RATERS) else _without_raters(x)
         return _values(x, name, _draws(x.weight, x.weight2, replicates, rng))
@@ -197,7 +185,6 @@ def replicates_of(
     drawn = list(_draws(r.weight, r.weight2, replicates, rng))
     for both, place, pair in each_pair(r):
         of_pair = rated_items(pair, "cohen_kappa", weights)
-        assert isinstance(of_pair, RatedItems)
         cells = (np.stack([np.bincount(place, w) for w in rows[:, both]]) for rows in drawn)
         total += _values(of_pair, "cohen_kappa", cells)
     return total / math.comb(r.listed.shape[1], 2)
@@ -211,7 +198,8 @@ def _values(x: RatedItems, name: str, draws: Iterator[Any]) -> Floats:
     for rows in draws:
         for w in [rows] if together else rows:
             drawn = replace(x, weight=w / w.sum(-1, keepdims=True))
-            values.append(np.atleast_1d(decompose(drawn, name, influence=False).value))
+            observed, chance, *_ = decompose(drawn, name, influence=False)
+            values.append(np.atleast_1d(1 - observed / np.where(chance > 0, chance, np.nan)))
     return np.concatenate(values)
 
 

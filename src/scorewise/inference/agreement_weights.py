@@ -23,6 +23,7 @@ BY_SCALE = {"nominal": "identity", "ordinal": "linear", "interval": "quadratic",
 NAMES = (
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar",
 )  # fmt: skip
+MIDRANKS = "midranks"  # weights of Krippendorff's alpha alone
 MAX_CATEGORIES = 1 << 14  # categories of which every pair is looked at, a block at a time
 MAX_TABLE = 1 << 12  # categories of a table of weights
 _BLOCK = 1 << 20  # pairs of categories at a time
@@ -51,6 +52,8 @@ def disagreement_of(r: Ratings, weights: Weights) -> Disagreement | str:
     interval and ratio for ratio ratings. All but identity, ordinal and a table compare the numbers of the
     categories (Gwet 2014, chapter 3).
     """
+    if isinstance(weights, str) and weights == MIDRANKS:
+        return MidRanks(scaled_to_unit(r.values))
     name, categories = weights_name(r, weights), len(r.categories)
     if name == "own":
         return _checked_table(weights, r.categories)
@@ -135,42 +138,31 @@ def of_table(away: Any) -> Disagreement:
     return Disagreement(lambda k, j: away[k, j], len(away))
 
 
-def _distance(name: str, values: Floats) -> Distance:
-    """The disagreement of two codes by named weights; of fractions where the values are."""
-    v = values / (values.max() or 1) if name == "ratio" else scaled_to_unit(values)
-    if name == "radical":
-        return lambda k, j: np.sqrt(np.abs(v[k] - v[j]))
+# how far apart two numbers are, up to a factor
+_APART: dict[str, Distance] = {
+    "radical": lambda a, b: np.sqrt(np.abs(a - b)),
+    "circular": lambda a, b: np.sin(np.pi * (a - b)) ** 2,
+    "ordinal": lambda a, b: np.abs(a - b) * (np.abs(a - b) + 1),
+    "ratio": lambda a, b: ((a - b) / np.where(a + b > 0, a + b, 1)) ** 2,  # two zeros agree
+    "bipolar": lambda a, b: (a - b) ** 2 / np.where(a == b, 1, (a + b) * (2 - (a + b))),
+}
+
+
+def _distance(name: str, values: Any) -> Distance:
+    """The disagreement of two codes by named weights, 1 at most; of fractions where the values are."""
+    apart, low, high = _APART[name], values.min(), values.max()
+    x = scaled_to_unit(values)
+    if name == "ratio":
+        x = values / (high or 1)
+    elif name == "circular":
+        x = (values - low) / (high - low + 1)
+    elif name == "ordinal":  # the pairs of categories that lie between two (both included)
+        x = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
+    largest = apart(x.min(), x.max())
     if name == "circular":
-        around = values.max() - values.min() + 1
-        sine = Disagreement(
-            lambda k, j: np.sin(np.pi * ((values[k] - values[j]) / around)) ** 2, len(v)
-        )
-        largest = max(float(block.max()) for _, block in sine.blocks()) or 1.0
-        return lambda k, j: sine.between(k, j) / largest
-    if name == "ordinal":
-        # as numbers of the same kind as the values
-        rank: Any = np.argsort(np.argsort(values, kind="stable"), kind="stable") + 0 * values
-        pairs = max(len(v) * (len(v) - 1) // 2, 1)
-
-        def between(k: Any, j: Any) -> Any:
-            """The share of all pairs of categories that lie between two (both included)."""
-            steps = np.abs(rank[k] - rank[j])
-            return steps * (steps + 1) / 2 / pairs
-    elif name == "ratio":
-        low, high = v.min(), v.max()
-        widest = (high - low) / (high + low) if high > low else 1
-
-        def between(k: Any, j: Any) -> Any:
-            both = v[k] + v[j]
-            # two zeros agree
-            return ((v[k] - v[j]) / np.where(both > 0, both, 1) / widest) ** 2
-    else:
-
-        def between(k: Any, j: Any) -> Any:
-            below = (v[k] + v[j]) * (2 - (v[k] + v[j]))
-            return np.where(v[k] == v[j], 0.0, (v[k] - v[j]) ** 2 / np.where(below > 0, below, 1.0))
-
-    return between
+        blocks = Disagreement(lambda k, j: apart(x[k], x[j]), len(x)).blocks()
+        largest = max(float(block.max()) for _, block in blocks)
+    return lambda k, j: apart(x[k], x[j]) / (largest or 1)
 
 
 class Disagreement:
@@ -204,6 +196,11 @@ class Disagreement:
             total[here] += counts.times[there] * apart
             total[there] += counts.times[here] * apart
         return total
+
+    def mean(self, counts: CategoryCounts) -> Floats:
+        """The mean of d over each two ratings of each pattern."""
+        pairs = counts.rated * (counts.rated - 1)
+        return np.asarray(counts.total(counts.times * self.within(counts)) / np.maximum(pairs, 1))
 
     def spread(self, share: Any) -> Any:
         """For each category k, the sum of d(k, l) share(l); leading axes of `share` are kept."""

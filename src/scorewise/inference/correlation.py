@@ -18,7 +18,7 @@ from scorewise.columns import Rows
 from scorewise.columns.classes import ClassRows
 from scorewise.columns.labels import Labels
 from scorewise.columns.rows import CheckedRows
-from scorewise.computing import cached
+from scorewise.computing import once
 from scorewise.inference.influence import GROUPS, Settings, deal_groups, left_out, row_influence
 from scorewise.registry import MEASURES, Measure
 from scorewise.tallies import ClassTally, Tally
@@ -125,6 +125,7 @@ def spaced(rows: AnyRows, scores: Sequence[Any], limit: int) -> AnyRows:
     return replace(rows.at(order[np.searchsorted(ends, steps, "right")]), count=None)
 
 
+@once
 def _thinned(rows: Rows) -> tuple[Rows, Floats]:
     """At most so many rows of each class, evenly along the rows, and how many each stands for.
 
@@ -132,10 +133,6 @@ def _thinned(rows: Rows) -> tuple[Rows, Floats]:
     """
     if len(rows) <= 2 * MAX_ROWS:
         return rows, np.ones(1)
-    return cached(rows, "thinned", lambda: _thin(rows))
-
-
-def _thin(rows: Rows) -> tuple[Rows, Floats]:
     at, times = [], []
     order = ordered(rows, [rows.scores[name] for name in sorted(rows.scores)])
     for side in (rows.y, ~rows.y):
@@ -179,15 +176,19 @@ def _class_influence(m: Measure, rows: ClassRows, settings: Settings) -> Floats 
             assert influence is not None
             total += influence
         return total
-    of_rows = _MEANS.get(m.name)
-    if of_rows is None:
+    of_truth = p[np.arange(len(rows)), rows.y]
+    if m.name in ("accuracy", "balanced_accuracy"):
+        values = (p.argmax(1) == rows.y).astype(np.float64)
+    elif m.name == "log_loss":
+        values = -np.log(np.maximum(of_truth, settings.get("clip") or 1e-300))
+    elif m.name == "brier":
+        values = (p * p).sum(1) - 2 * of_truth
+    else:
         return None
-    values, weight = of_rows(rows.y, p, settings.get("clip")), rows.mass()
-    if m.name == "balanced_accuracy":
-        size = np.bincount(rows.y, weight, len(rows.classes))[rows.y]
-        mean = np.bincount(rows.y, weight * values, len(rows.classes))[rows.y] / size
-        return (values - mean) / size
-    return values - float((weight * values).sum() / weight.sum())
+    weight = rows.mass()
+    side = rows.y if m.name == "balanced_accuracy" else np.zeros(len(rows), np.int64)
+    size = np.bincount(side, weight)[side]
+    return np.asarray((values - np.bincount(side, weight * values)[side] / size) / size)
 
 
 def _binary(rows: ClassRows, y: Any, s: Floats) -> Rows:
@@ -197,24 +198,3 @@ def _binary(rows: ClassRows, y: Any, s: Floats) -> Rows:
         y=y, scores={"score": s}, weight=rows.weight, count=rows.count, labels=labels, names=rows.names,
         dropped=0, kinds={"score": "probability"},
     )  # fmt: skip
-
-
-def _log(y: Any, p: Floats, clip: float | None) -> Floats:
-    p_truth = p[np.arange(len(y)), y]
-    return np.asarray(-np.log(np.maximum(p_truth, clip or 1e-300)))
-
-
-def _brier(y: Any, p: Floats, clip: float | None) -> Floats:
-    return np.asarray((p * p).sum(1) - 2 * p[np.arange(len(y)), y])
-
-
-def _right(y: Any, p: Floats, clip: float | None) -> Floats:
-    return np.asarray((p.argmax(1) == y).astype(np.float64))
-
-
-_MEANS: dict[str, Callable[[Any, Floats, float | None], Floats]] = {
-    "accuracy": _right,
-    "balanced_accuracy": _right,
-    "log_loss": _log,
-    "brier": _brier,
-}

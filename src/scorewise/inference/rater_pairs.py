@@ -11,6 +11,7 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns.rating_codes import RatingList
+from scorewise.estimate import Undefined, undefined_if
 from scorewise.inference.agreement_weights import Disagreement
 from scorewise.tallies.rating_patterns import ranges, spans, sums_at
 from scorewise.tallies.ratings import Ratings
@@ -26,12 +27,9 @@ _CELLS = 1 << 18  # of tables of pairs of raters x categories at a time
 
 def why_too_many(rated: Ints) -> str:
     """Why the ratings of these items are not compared in pairs, or nothing."""
-    pairs = int((rated * (rated - 1) // 2).sum())
-    return (
-        f"{pairs:,} pairs of ratings of an item are too many to compare; {MAX_PAIRS:,} are taken"
-        if pairs > MAX_PAIRS
-        else ""
-    )
+    if (pairs := int((rated * (rated - 1) // 2).sum())) <= MAX_PAIRS:
+        return ""
+    return f"{pairs:,} pairs of ratings of an item are too many to compare; {MAX_PAIRS:,} are taken"
 
 
 def each_pair(r: Ratings) -> Iterator[tuple[Bools, Ints, Ratings]]:
@@ -102,14 +100,13 @@ def compare_pairs(
         low = high
 
 
-def light_kappa(x: RatedItems, raters: tuple[str, ...]) -> tuple[Any, Any, Any, float, Any] | str:
-    """Light's kappa, or why there is none: a pair of raters has no kappa, or they are too many.
+def light_kappa(x: RatedItems, raters: tuple[str, ...]) -> tuple[Any, Any, Any, float, Any]:
+    """Light's kappa, if each pair of raters has a kappa, and there are not too many.
 
     The means over pairs of observed / chance disagreement and of both, the fewest items of a pair, and what
     each pattern adds to kappa.
     """
-    if why := why_too_many(x.counts.rated):
-        return why
+    undefined_if(why_too_many(x.counts.rated))
     d, (patterns, raters_) = x.kernel, x.listed.shape
     kind = x.weight.dtype  # floats, or fractions
     sums, items, slope = np.zeros(3, kind), np.inf, np.zeros(patterns, kind)
@@ -126,7 +123,7 @@ def light_kappa(x: RatedItems, raters: tuple[str, ...]) -> tuple[Any, Any, Any, 
             other = raters[int((few if few[k].any() else alike)[k].argmax())]
             why = "leave no room for disagreement by chance"
             why = "rated fewer than two items both" if few[k].any() else why
-            return f"{raters[c.lowest + k]} and {other} {why}"
+            raise Undefined(f"{raters[c.lowest + k]} and {other} {why}")
         worth, observed, chance = (y[pair.ravel()] for y in (worth, observed, chance))
         sums += [y.sum() for y in (observed / chance, observed, chance)]
         items = min(items, float(worth.min(initial=np.inf)))

@@ -12,12 +12,12 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import widened_mean, widened_test
+from scorewise.inference.clusters import widened_test
 from scorewise.inference.differences import holm
-from scorewise.inference.means import cluster_difference, cluster_mean, cluster_variance
-from scorewise.inference.scales import effective_size, limits, pooled_variance, t_p_value, wald
+from scorewise.inference.means import cluster_mean, cluster_variance, mean_estimate, row_mean
+from scorewise.inference.scales import effective_size, t_p_value, wald
 from scorewise.inference.shares import share_of_cells, sign_test, tango_limits, wilson
-from scorewise.judging.kappas import combined, kappa_of, kappa_slopes, why_no_kappa
+from scorewise.judging.kappas import Two, combined
 from scorewise.judging.panel import Codes, Panel
 from scorewise.show.records import (
     Count,
@@ -35,39 +35,19 @@ from scorewise.tallies import Confusion
 Items: TypeAlias = Annotated[Count, doc("Items that both rated.")]
 Accuracy: TypeAlias = Annotated[EstimateField, doc("Share of items on which both say the same.")]
 Adjusted: TypeAlias = Annotated[ShareOrNaN, doc("Its p-value adjusted for all pairs (Holm).")]
-Pairs: TypeAlias = Sequence[tuple[Codes, Codes]]
 
 
-def agreement(panel: Panel, first: Codes, second: Codes) -> dict[str, Any]:
+def agreement(two: Two) -> dict[str, Any]:
     """Two columns on the items that have both: their number, accuracy and kappa."""
-    c, both, level = (
-        panel.confusion(first, second),
-        (first >= 0) & (second >= 0),
-        panel.settings.level,
-    )
-    right, kappa = accuracy(c, level), kappa_of(c, panel.agreement, level)
+    panel = two.panel
+    found = {"accuracy": accuracy(two.table, panel.settings.level), "kappa": two.kappa()}
     if panel.cluster is not None:
-        cluster, weight = panel.cluster[both], np.asarray(panel.weight[both], np.float64)
-        if right.defined:
-            same = (first == second)[both].astype(np.float64)
-            right = widened_mean(right, same, weight, cluster, (0.0, 1.0))
-        if kappa.defined:
-            moved = influence(panel, first, second, "kappa")[both]
-            kappa = widened_test(kappa, *cluster_variance(moved, cluster), (-1.0, 1.0))
-    return {"items": panel.items(both), "accuracy": right, "kappa": kappa}
-
-
-def influence(panel: Panel, first: Codes, second: Codes, measure: str) -> Floats:
-    """What each item does to accuracy or kappa, times its weight; 0 for items that lack a column."""
-    both = (first >= 0) & (second >= 0)
-    moved, weight = np.zeros(len(first)), np.asarray(panel.weight[both], np.float64)
-    c = panel.confusion(first, second)
-    if measure == "accuracy" and len(weight):
-        right = (first == second)[both]
-        moved[both] = weight * (right - float((weight * right).sum() / weight.sum())) / weight.sum()
-    elif measure == "kappa" and not why_no_kappa(c, panel.agreement):
-        moved[both] = weight * kappa_slopes(c, panel.agreement)[1][first[both], second[both]]
-    return moved
+        for measure, bounds in (("accuracy", (0.0, 1.0)), ("kappa", (-1.0, 1.0))):
+            e, moved = found[measure], two.influence(measure)[two.both]
+            if e.defined:
+                variances = cluster_variance(moved, panel.cluster[two.both])
+                found[measure] = widened_test(e, *variances, bounds)
+    return {"items": panel.items(two.both), **found}
 
 
 def accuracy(c: Confusion, level: float) -> Estimate:
@@ -148,7 +128,7 @@ def grades(panel: Panel, judge: str) -> Grades | None:
     many = len(panel.words)
     places = panel.settings.scale == "ordinal"
     value = np.arange(many, dtype=np.float64) if places else panel.values
-    c = panel.confusion(truth, codes)
+    c = Two(panel, truth, codes).table
     # neither huge nor tiny
     scaled = (c.weight * c.scale, c.weight2 * c.scale * c.scale)
     w, w2 = (np.asarray(x[:many, :many], np.float64) for x in scaled)
@@ -159,9 +139,15 @@ def grades(panel: Panel, judge: str) -> Grades | None:
         float(x[at].sum()) for x in (w, w2) for at in (gap > 0, gap == 0, gap < 0)
     )
     near = np.abs(gap) <= step * (1 + 1e-9)
+    mean, error, n = row_mean(gap, w, w2)
+    difference = Estimate(
+        mean, level=level, method="none: every difference is the same", baseline=0.0
+    )
+    if 1e-13 * max(abs(mean), 1.0) < error < math.inf:
+        difference = mean_estimate(mean, error, n, level, "Student")
     return Grades(
         items=items,
-        difference=_mean_grade(gap, w, w2, level),
+        difference=difference,
         higher=more / total,
         same=same / total,
         lower=less / total,
@@ -170,18 +156,6 @@ def grades(panel: Panel, judge: str) -> Grades | None:
         step=step,
         ranks=spearman(w, w2, value, level),
     )
-
-
-def _mean_grade(gap: Floats, w: Floats, w2: Floats, level: float) -> Estimate:
-    total = float(w.sum())
-    value = float((w * gap).sum()) / total
-    variance = float((w2 * (gap - value) ** 2).sum()) / total**2
-    spread = pooled_variance((variance, effective_size(total, float(w2.sum()))))
-    if not spread.informative(max(abs(value), 1.0)):
-        method = "none: every difference is the same"
-        return Estimate(value, level=level, method=method, baseline=0.0)
-    low, high = limits(value, spread, level, "identity")
-    return Estimate(value, low, high, level, "Student", baseline=0.0)
 
 
 def spearman(w: Floats, w2: Floats, value: Floats, level: float) -> Estimate:
@@ -235,18 +209,18 @@ def repeated(panel: Panel, judge: str) -> Repeated | None:
     to = np.append(np.arange(categories), -1).astype(np.int32)
     side = np.zeros(categories + 1, np.int32)
     to[: len(panel.words)], side[: len(panel.words)] = panel.swap
-    once, again = panel.judges[judge], panel.swapped[judge]
-    c, both = panel.confusion(once, to[again]), (once >= 0) & (again >= 0)
-    lean = np.where(both & (once != to[again]), side[once] + side[again], 0)
+    once, again = panel.judges[judge], to[panel.swapped[judge]]
+    both = Two(panel, once, again)
+    lean = np.where(both.both & (once != again), side[once] + side[panel.swapped[judge]], 0)
     (one, one2), (two, two2) = panel.sums(lean > 0), panel.sums(lean < 0)
     first = Estimate.undefined("no verdict depends on the position", level)
     if one + two:
         p, how = sign_test(one, two, one2, two2), "Wilson; exact binomial"
         first = Estimate(*wilson(one, two, one2, two2, level), level, how, baseline=0.5, p=p)
     return Repeated(
-        items=panel.items(both),
-        consistent=replace(accuracy(c, level), baseline=None),
-        kappa=kappa_of(c, panel.agreement, level),
+        items=panel.items(both.both),
+        consistent=replace(accuracy(both.table, level), baseline=None),
+        kappa=both.kappa(),
         first=first,
         leaning=(panel.items(lean > 0), panel.items(lean < 0)),
     )
@@ -279,33 +253,30 @@ def differences(panel: Panel) -> list[Difference]:
 
 
 def _difference(panel: Panel, first: str, second: str) -> Difference:
-    a, b, truth = panel.judges[first], panel.judges[second], panel.truth
+    a, b, truth, level = (
+        *(panel.judges[n] for n in (first, second)),
+        panel.truth,
+        panel.settings.level,
+    )
     both = (a >= 0) & (b >= 0) & (truth >= 0)
-    shared = np.where(both, truth, -1)
-    right, other = (a == truth) & both, (b == truth) & both
-    one, two, whole = (panel.sums(x) for x in (right & ~other, other & ~right, both))
-    gap = _accuracy_gap(one, two, whole, panel.settings.level)
+    shared, gap = np.where(both, truth, -1), both * ((a == truth) * 1.0 - (b == truth))
+    one, two, whole = (panel.sums(x) for x in (gap > 0, gap < 0, both))
+    accuracy = _accuracy_gap(one, two, whole, level)
     if panel.cluster is not None and whole[0]:
-        gap = _clustered_gap(panel, both, right.astype(np.float64) - other)
+        weight, cluster = np.asarray(panel.weight[both], np.float64), panel.cluster[both]
+        mean, error, many = cluster_mean(gap[both], weight, cluster)
+        e = mean_estimate(mean, error, many, level, "t, paired; by cluster")
+        p = t_p_value(mean / error, many - 1) if 1e-13 < error < math.inf else None
+        accuracy = replace(e, baseline=None, p=1.0 if e.low == e.high else p)
     return Difference(
         first=first,
         second=second,
         items=panel.items(both),
         only_first=one[0] / whole[0] if whole[0] else math.nan,
         only_second=two[0] / whole[0] if whole[0] else math.nan,
-        accuracy=gap,
-        kappa=combined(panel, [(1.0, shared, a), (-1.0, shared, b)]),
+        accuracy=accuracy,
+        kappa=combined([(1.0, Two(panel, shared, a)), (-1.0, Two(panel, shared, b))]),
     )
-
-
-def _clustered_gap(panel: Panel, both: Bools, gap: Floats) -> Estimate:
-    """The difference in accuracy on items that come in clusters, by Student's t."""
-    assert panel.cluster is not None
-    weight, cluster = np.asarray(panel.weight[both], np.float64), panel.cluster[both]
-    e = cluster_difference(gap[both], weight, cluster, panel.settings.level)
-    mean, error, many = cluster_mean(gap[both], weight, cluster)
-    p = t_p_value(mean / error, many - 1) if 1e-13 < error < math.inf else None
-    return replace(e, baseline=None, p=1.0 if e.low == e.high else p)
 
 
 def _accuracy_gap(
@@ -371,48 +342,45 @@ class BesideHumans(Record):
 
 def ceiling(panel: Panel) -> Ceiling | None:
     """How well humans agree with one another; None where there is one of them."""
-    humans = panel.humans
-    if len(humans) < 2:
+    if len(panel.humans) < 2:
         return None
     pairs = [
-        HumanPair(first=a, second=b, **agreement(panel, humans[a], humans[b]))
-        for a, b in combinations(humans, 2)
+        HumanPair(first=a, second=b, **agreement(Two(panel, x, y)))
+        for (a, x), (b, y) in combinations(panel.humans.items(), 2)
     ]
-    return Ceiling(pairs=pairs, kappa=_mean_kappa(panel, _with_kappa(panel, pairs)))
+    return Ceiling(pairs=pairs, kappa=_mean_kappa(panel, _two_humans(panel)))
 
 
-def _with_kappa(panel: Panel, pairs: Sequence[HumanPair]) -> Pairs:
-    """The columns of each two humans who have a kappa."""
-    return [(panel.humans[p.first], panel.humans[p.second]) for p in pairs if p.kappa.defined]
+def _two_humans(panel: Panel) -> list[Two]:
+    """Each two humans who have a kappa."""
+    pairs = [Two(panel, a, b) for a, b in combinations(panel.humans.values(), 2)]
+    return [two for two in pairs if not (two.why or two.coefficient.why)]
 
 
-def beside_humans(panel: Panel, judge: Codes, top: Ceiling) -> BesideHumans:
+def beside_humans(panel: Panel, judge: Codes) -> BesideHumans:
     """A judge against the ceiling: each item resampled for humans and judge together."""
-
-    def defined(pairs: Pairs) -> Pairs:
-        return [pair for pair in pairs if not why_no_kappa(panel.confusion(*pair), panel.agreement)]
-
-    single = defined([(judge, codes) for codes in panel.humans.values()])
+    single = [Two(panel, judge, codes) for codes in panel.humans.values()]
     human, own = [], []
     for name, codes in panel.humans.items():
         shared = np.where((codes >= 0) & (judge >= 0), panel.others(name), -1)
-        if len(both := defined([(shared, codes), (shared, judge)])) == 2:
-            human.append(both[0])
-            own.append(both[1])
+        pair = Two(panel, shared, codes), Two(panel, shared, judge)
+        if not any(two.why for two in pair):
+            human.append(pair[0])
+            own.append(pair[1])
     return BesideHumans(
         single=_mean_kappa(panel, single),
-        single_gap=_mean_kappa(panel, single, _with_kappa(panel, top.pairs)),
+        single_gap=_mean_kappa(panel, single, _two_humans(panel)),
         human=_mean_kappa(panel, human),
         judge=_mean_kappa(panel, own),
         gap=_mean_kappa(panel, own, human),
     )
 
 
-def _mean_kappa(panel: Panel, pairs: Pairs, less: Pairs | None = None) -> Estimate:
-    """The mean kappa of pairs of columns, less that of others where there are such, and tested then."""
-    if not pairs or (less is not None and not less):
+def _mean_kappa(panel: Panel, pairs: Sequence[Two], less: Sequence[Two] | None = None) -> Estimate:
+    """The mean kappa of pairs that have one, less that of others where there are such, tested then."""
+    sides = [[two for two in side if not two.why] for side in (pairs, less) if side is not None]
+    if not all(sides):
         return Estimate.undefined("no two have a kappa", panel.settings.level)
-    terms = [
-        (sign / len(of), a, b) for sign, of in ((1.0, pairs), (-1.0, less or ())) for a, b in of
-    ]
-    return combined(panel, terms, tested=less is not None)
+    signs = zip((1.0, -1.0), sides, strict=False)
+    terms = [(sign / len(side), two) for sign, side in signs for two in side]
+    return combined(terms, tested=less is not None)

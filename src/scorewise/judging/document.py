@@ -120,22 +120,23 @@ class JudgeDocument(JudgedDocument, command="judge"):
 
 def _facts(doc: JudgeDocument) -> list[tuple[str, str]]:
     data, s = doc.data, doc.settings
-    facts = [("Data", listed([quoted(x) for x in data.sources]))] if data.sources else []
-    parts = [f"{count(data.labelled)} with a truth"]
-    parts += [f"{count(data.tied)} on which humans tie"] if data.tied else []
-    parts += [f"{count(data.unlabelled)} unlabelled"] if data.unlabelled else []
-    weighted = "; weighted" if data.weighted else ""
-    facts.append(("Items", f"{count(data.items)}: {', '.join(parts)}{weighted}"))
-    facts += doc.clusters.facts("item") if doc.clusters is not None else []
+    parts = f"{count(data.labelled)} with a truth"
+    parts += f", {count(data.tied)} on which humans tie" if data.tied else ""
+    parts += f", {count(data.unlabelled)} unlabelled" if data.unlabelled else ""
+    parts += "; weighted" if data.weighted else ""
     who = ", ".join(quoted(h.name) for h in data.humans)
-    facts.append(("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"))
     words = [quoted(c) for c in data.categories]
     kappa = {"own": "own weights", "identity": "unweighted"}.get(s.weights, s.weights)
-    facts.append(("Ratings", f"{listed(words, 6)} ({s.scale}; kappa {kappa})"))
-    if any(j.silent for j in doc.judges):
-        silence = {"drop": "left out", "wrong": "counts as wrong"}[s.no_answer]
-        facts.append(("No answer", silence))
-    return facts
+    silence = {"drop": "left out", "wrong": "counts as wrong"}[s.no_answer]
+    facts = [
+        ("Data", listed([quoted(x) for x in data.sources])),
+        ("Items", f"{count(data.items)}: {parts}"),
+        *(doc.clusters.facts("item") if doc.clusters is not None else []),
+        ("Truth", who if len(data.humans) == 1 else f"{data.truth}: {who}"),
+        ("Ratings", f"{listed(words, 6)} ({s.scale}; kappa {kappa})"),
+        ("No answer", silence if any(j.silent for j in doc.judges) else ""),
+    ]
+    return [(name, text) for name, text in facts if text]
 
 
 def _overview(doc: JudgeDocument) -> list[Section]:
@@ -150,13 +151,9 @@ def _overview(doc: JudgeDocument) -> list[Section]:
 
 
 def _groups(doc: JudgeDocument) -> list[Section]:
-    return [
-        replace(
-            group_section(g, doc.settings.level, WORDING, f"Groups of {quoted(g.model)}"),
-            anchor="slices",
-        )
-        for g in doc.groups
-    ]
+    level, title = doc.settings.level, "Groups of {}"
+    made = (group_section(g, level, WORDING, title.format(quoted(g.model))) for g in doc.groups)
+    return [replace(s, anchor="slices") for s in made]
 
 
 def _level(doc: JudgeDocument) -> dict[str, Format]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from scorewise.arrays import Floats
 from scorewise.checks import check, one_of
 from scorewise.columns.grouping import grouping
 from scorewise.columns.ratings import Scale
+from scorewise.computing import once
 from scorewise.errors import BadInput, Option
 from scorewise.estimate import Estimate
 from scorewise.judging.accuracy import (
@@ -26,23 +26,20 @@ from scorewise.judging.accuracy import (
     Grades,
     Items,
     Repeated,
-    accuracy,
     agreement,
     beside_humans,
     categories,
     ceiling,
     differences,
     grades,
-    influence,
     repeated,
 )
 from scorewise.judging.kappas import (
     Of,
+    Two,
     error_of_one,
-    kappa_of,
-    needed_for_difference,
+    items_needed,
     needed_for_error,
-    needed_for_share,
 )
 from scorewise.judging.panel import Interval, NoAnswer, Panel, Settings, read_panel
 from scorewise.judging.prevalence import Prevalence, prevalences
@@ -50,7 +47,6 @@ from scorewise.show.records import Count, EstimateField, Record, field
 from scorewise.show.result import Pictures, Result
 from scorewise.show.verdict import Claim
 from scorewise.subgroups import GroupWording
-from scorewise.tallies import Confusion
 
 if TYPE_CHECKING:
     from scorewise.judging.document import JudgeDocument
@@ -86,22 +82,22 @@ class Judge(Record):
     def of(cls, panel: Panel, name: str, top: Ceiling | None) -> Judge:
         """All about a judge of the panel; `top` is how well humans agree, where there are several."""
         codes = panel.judges[name]
-        c = panel.confusion(panel.truth, codes)
-        humans = panel.humans if top else {}
+        both = Two(panel, panel.truth, codes)
+        c, humans = both.table, panel.humans if top else {}
         return cls(
             name=name,
             silent=panel.items(panel.answers[name] < 0),
-            **agreement(panel, panel.truth, codes),
+            **agreement(both),
             categories=categories(c, panel.settings.level),
             confusion=[
                 Cell(truth=c.classes[i], judge=c.classes[k], weight=float(c.weight[i, k]))
                 for i, k in np.argwhere(c.weight > 0).tolist()
             ],
             humans=[
-                AgainstHuman(name=human, **agreement(panel, column, codes))
+                AgainstHuman(name=human, **agreement(Two(panel, column, codes)))
                 for human, column in humans.items()
             ],
-            ceiling=beside_humans(panel, codes, top) if top else None,
+            ceiling=beside_humans(panel, codes) if top else None,
             swap=repeated(panel, name),
             prevalence=prevalences(panel, name),
             grades=grades(panel, name),
@@ -138,24 +134,26 @@ class Judgement(Result):
         one_of("of", of, get_args(Of))
         p, level = self.panel, self.settings.level
         if of == "difference":
-            return {
-                f"{d.first} - {d.second}": needed_for_difference(
-                    width, d.only_first - d.only_second, d.only_first + d.only_second, level
-                )
+            shares = {
+                f"{d.first} - {d.second}": (d.only_first, d.only_second)
                 for d in self.differences
                 if d.accuracy.defined
             }
+            return {
+                n: items_needed(width, of, difference=a - b, discordant=min(a + b, 1), level=level)
+                for n, (a, b) in shares.items()
+            }
         if of != "kappa":
             return {
-                n: needed_for_share(width, j.accuracy.value, level)
+                n: items_needed(width, of, share=j.accuracy.value, level=level)
                 for n, j in self.judges.items()
                 if j.accuracy.defined
             }
-        tables = {
-            n: p.confusion(p.truth, p.judges[n]) for n, j in self.judges.items() if j.kappa.defined
+        return {
+            n: needed_for_error(width, error_of_one(Two(p, p.truth, p.judges[n])), level)
+            for n, j in self.judges.items()
+            if j.kappa.defined
         }
-        errors = {n: error_of_one(c, p.agreement) for n, c in tables.items()}
-        return {n: needed_for_error(width, error, level) for n, error in errors.items()}
 
     def pictures(self) -> Pictures:
         """The kappa of each judge and of humans with one another; gaps to humans; differences of judges."""
@@ -223,12 +221,15 @@ class Groups(subgroups.GroupsOfModels[Judgement]):
         self.each = {judge: OfJudge(self, judge) for judge in panel.judges if len(self)}
 
     def _make(self, name: str) -> Judgement:
-        return Judgement(self.parts[self._index[name]])
+        return Judgement(self.part(self._index[name]))
 
-    @cached_property
-    def parts(self) -> list[Panel]:
-        """The panel on the items of each group."""
-        return [self.panel.part(self.grouping.at(k)) for k in range(len(self))]
+    @once
+    def part(self, k: int, inside: bool = True) -> Panel:
+        """The panel on the items of a group, or on all others that are in one."""
+        codes = self.grouping.codes
+        return self.panel.part(
+            np.flatnonzero((codes == k if inside else codes != k) & (codes >= 0))
+        )
 
     def claims(self) -> Iterator[Claim]:
         """On which group each judge agrees less with the truth, or that none is told apart."""
@@ -237,9 +238,9 @@ class Groups(subgroups.GroupsOfModels[Judgement]):
 
 
 class Side(dict[str, Estimate]):
-    """The accuracy and kappa of a judge on some of the items, which are in the panel."""
+    """The accuracy and kappa of a judge on some of the items, and the columns that they are of."""
 
-    panel: Panel
+    two: Two
 
 
 class OfJudge(subgroups.GroupComparison[Side]):
@@ -253,30 +254,17 @@ class OfJudge(subgroups.GroupComparison[Side]):
 
     def estimates(self, k: int, inside: bool, level: float) -> Side:
         """Accuracy and kappa on the items of a group, or on all others."""
-        panel, part = self.groups.panel, self.groups.parts[k]
-        if not inside and self.cluster is None:  # what is left of the table of all
-            whole, own = self._table(panel), self._table(part)
-            weights: dict[str, Any] = {
-                name: np.maximum(getattr(whole, name) - getattr(own, name), 0)
-                for name in ("weight", "weight2")
-            }
-            rest = replace(whole, **weights)
-            kappa = kappa_of(rest, panel.agreement, level)
-            return Side(accuracy=accuracy(rest, level), kappa=kappa)
-        part = part if inside else panel.part(self.row_places(k, False))
-        if level != part.settings.level:
-            part = replace(part, settings=replace(part.settings, level=level))
-        side = Side(agreement(part, part.truth, part.judges[self.model]))
-        side.panel = part
+        panel = self.groups.part(k, inside)
+        if level != panel.settings.level:
+            panel = replace(panel, settings=replace(panel.settings, level=level))
+        two = Two(panel, panel.truth, panel.judges[self.model])
+        side = Side(agreement(two))
+        side.two = two
         return side
-
-    def _table(self, panel: Panel) -> Confusion:
-        return panel.confusion(panel.truth, panel.judges[self.model])
 
     def influence(self, of: Side, measure: str) -> Floats:
         """What each item does to a measure, times its weight; 0 for items that are not judged."""
-        panel = of.panel
-        return influence(panel, panel.truth, panel.judges[self.model], measure)
+        return of.two.influence(measure)
 
 
 def judge(

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import check, is_integer, is_number, one_of
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
-from scorewise.inference.agreement_intervals import by_score
+from scorewise.inference.agreement_intervals import Interval, by_score
+from scorewise.inference.correlation import summed
 from scorewise.inference.resampling import resampled_weights
 from scorewise.inference.scales import (
     bootstrap_p,
@@ -27,13 +29,12 @@ from scorewise.inference.scales import (
 )
 from scorewise.inference.shares import tango_limits, wilson_of
 from scorewise.inference.tables import SMOOTHING, occurring_or_predicted
-from scorewise.judging.panel import Codes, Panel, Settings
+from scorewise.judging.panel import Codes, Panel
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.statistics.formulas import kappa_slope, table_kappa
 from scorewise.tallies import Confusion, Ratings
 
 Of: TypeAlias = Literal["kappa", "share", "accuracy", "difference"]
-Term: TypeAlias = tuple[float, Codes, Codes]  # how often a kappa counts, and its two columns
 MAX_ITEMS = 10**12  # that an interval may take
 MOVER = "score intervals combined (MOVER)"
 BOOTSTRAP = "bootstrap of items"
@@ -46,76 +47,101 @@ _MAX_RESAMPLED = 32  # categories beyond which tables are not resampled
 _MAX_ERRORS = 38.0  # standard errors beyond which a p-value is 0
 
 
-def why_no_kappa(c: Confusion, weights: Floats) -> str:
-    """Why chance cannot be told from agreement; nothing where it can."""
-    if not c.weight.any():
-        return "no item is rated by both"
-    used = occurring_or_predicted(c)
-    if used.sum() < 2:
-        return "both always say the same one thing"
-    rows, columns = (c.weight.sum(k).astype(float)[used] for k in (1, 0))
-    apart = 1 - weights[np.ix_(used, used)]
-    if not (rows[:, None] * apart * columns).any():
-        return "every two ratings that occur count as agreement"
-    return ""
+@dataclass(frozen=True, eq=False)
+class Two:
+    """Two columns of a panel, on the items that have both."""
 
+    panel: Panel
+    first: Codes
+    second: Codes
 
-def kappa_of(c: Confusion, weights: Floats, level: float) -> Estimate:
-    """Agreement beyond chance, as of two raters.
+    @cached_property
+    def both(self) -> Bools:
+        """Which items have both."""
+        return np.asarray((self.first >= 0) & (self.second >= 0))
 
-    >>> kappa_of(Confusion.counts(tp=20, fp=5, fn=10, tn=15), np.eye(2), 0.95)
-    0.400 [0.131, 0.632]
-    """
-    if why := why_no_kappa(c, weights):
-        return Estimate.undefined(why, level)
-    return cohen_kappa(Ratings.of_confusion(c), weights=weights, level=level)
+    @property
+    def cells(self) -> tuple[Ints, Ints]:
+        """What the two say of the items that have both."""
+        return self.first[self.both].astype(np.int64), self.second[self.both].astype(np.int64)
 
+    @cached_property
+    def table(self) -> Confusion:
+        """The weight of the items of which they say each two things."""
+        p = self.panel
+        weights = p.weight[self.both], p.weight2[self.both]
+        return Confusion.of(*self.cells, *weights, p.categories)
 
-def kappa_slopes(c: Confusion, weights: Floats) -> tuple[Coefficient, Floats]:
-    """Kappa, and what a unit of weight in each cell of the table does to it."""
-    r, slope = Ratings.of_confusion(c), np.zeros(c.weight.shape)
-    kappa = coefficient(r, "cohen_kappa", weights)
-    if not kappa.why:
-        slope[tuple(r.codes.T)] = kappa.influence
-    return kappa, slope
+    @cached_property
+    def why(self) -> str:
+        """Why chance cannot be told from agreement; nothing where it can."""
+        c = self.table
+        if not c.weight.any():
+            return "no item is rated by both"
+        used = occurring_or_predicted(c)
+        if used.sum() < 2:
+            return "both always say the same one thing"
+        rows, columns = (c.weight.sum(k).astype(float)[used] for k in (1, 0))
+        apart = 1 - self.panel.agreement[np.ix_(used, used)]
+        if not (rows[:, None] * apart * columns).any():
+            return "every two ratings that occur count as agreement"
+        return ""
 
+    @cached_property
+    def coefficient(self) -> Coefficient:
+        """Kappa with what its interval is made of."""
+        return coefficient(Ratings.of_confusion(self.table), "cohen_kappa", self.panel.agreement)
 
-class Part(NamedTuple):
-    """A kappa of a sum: how often it counts, and how far each item moves it, in its standard errors.
+    @property
+    def slope(self) -> Floats:
+        """What a unit of weight in each cell of the table does to kappa."""
+        slope = np.zeros(self.table.weight.shape)
+        if not self.coefficient.why:
+            slope[np.nonzero(self.table.weight)] = self.coefficient.influence
+        return slope
 
-    `items` are the places of the items that both rated, `cells` theirs in the table.
-    """
+    def kappa(self, interval: Interval = "formula") -> Estimate:
+        """Agreement beyond chance, as of two raters."""
+        level, weights = self.panel.settings.level, self.panel.agreement
+        if self.why:
+            return Estimate.undefined(self.why, level)
+        r = Ratings.of_confusion(self.table)
+        return cohen_kappa(r, weights=weights, interval=interval, level=level)
 
-    times: float
-    kappa: Coefficient
-    items: Ints
-    cells: Ints
-    influence: Floats
+    def influence(self, measure: str) -> Floats:
+        """What each item does to accuracy or kappa, times its weight; 0 for items that lack a column."""
+        moved, (first, second) = np.zeros(len(self.both)), self.cells
+        weight = np.asarray(self.panel.weight[self.both], np.float64)
+        if measure == "accuracy" and len(weight):
+            right, total = first == second, weight.sum()
+            # so that nothing moves where all are right
+            moved[self.both] = weight * (right - float((weight * right).sum() / total)) / total
+        elif measure == "kappa" and not self.why:
+            moved[self.both] = weight * self.slope[first, second]
+        return moved
 
 
 @dataclass(frozen=True)
 class KappaSum:
-    """A sum of kappas on so many items, which may come in clusters."""
+    """A sum of kappas, each counted so many times, of items that may come in so many clusters.
 
-    parts: Sequence[Part]
-    items: int
-    cluster: Ints | None
+    `influence` has a row for each kappa: how far each item, or cluster, moves it, in its standard errors.
+    """
+
+    times: Sequence[float]
+    kappas: Sequence[Coefficient]
+    influence: Floats
+    clusters: int | None
     level: float
 
     @property
     def value(self) -> float:
         """The sum."""
-        return sum(p.times * p.kappa.value for p in self.parts)
+        return sum(t * k.value for t, k in zip(self.times, self.kappas, strict=True))
 
     def error(self, errors: Sequence[float]) -> float:
         """Standard errors of the kappas, added with their correlations over items, or over clusters."""
-        moved: Floats = np.zeros(self.items)
-        for p, error in zip(self.parts, errors, strict=True):
-            moved[p.items] += p.times * error * p.influence
-        if self.cluster is not None:
-            sums = np.bincount(self.cluster, moved).astype(np.float64)
-            moved = sums * math.sqrt(len(sums) / max(len(sums) - 1, 1))
-        return math.sqrt(float((moved * moved).sum()))
+        return float(np.linalg.norm(np.multiply(self.times, errors) @ self.influence))
 
     def distance(self, reach: float, sign: float) -> float:
         """From the value to that end of its interval.
@@ -124,37 +150,36 @@ class KappaSum:
         out, what is beyond is added up for all kappas: how they vary together there is not known.
         """
         within, beyond = [], {True: 0.0, False: 0.0}
-        for p in self.parts:
-            up, k = p.times * sign > 0, p.kappa.value
-            low, high = by_score(p.kappa, reach)
+        for times, kappa in zip(self.times, self.kappas, strict=True):
+            up, k = times * sign > 0, kappa.value
+            low, high = by_score(kappa, reach)
             far = abs(min(high, 1.0) - k if up else max(low, min(-1.0, k)) - k)
-            near = min(far, reach * p.kappa.se)
+            near = min(far, reach * kappa.se)
             within.append(near)
-            beyond[up] += abs(p.times) * math.sqrt((far - near) * (far + near))
+            beyond[up] += abs(times) * math.sqrt((far - near) * (far + near))
         return math.hypot(self.error(within), *beyond.values())
 
     def by_score(self, tested: bool) -> Estimate:
         """The sum, its score intervals combined (MOVER), and the p-value of the interval that ends at 0."""
-        value, level, grown = self.value, self.level, 1.0
-        if self.cluster is not None:
-            clusters = int(self.cluster.max()) + 1
-            if clusters == 1:
-                return Estimate(value, level=level, method="none: a single cluster")
+        value, level, grown, method = self.value, self.level, 1.0, MOVER
+        if self.clusters == 1:
+            return Estimate(value, level=level, method="none: a single cluster")
+        if self.clusters is not None:
             # by Student's quantile with one degree of freedom less than there are clusters
-            grown = t_quantile(level, clusters - 1) / normal_quantile(level)
+            grown = t_quantile(level, self.clusters - 1) / normal_quantile(level)
+            method += "; by cluster"
         down, up = (grown * self.distance(normal_quantile(level), sign) for sign in (-1.0, 1.0))
-        most = sum(abs(p.times) for p in self.parts)
+        most = float(np.abs(self.times).sum())
         p = None
         if tested:
             side = -math.copysign(1.0, value)
             p = _chance(lambda reach: grown * self.distance(reach, side), abs(value))
-        caution = next((p.kappa.caution for p in self.parts if p.kappa.caution), "")
-        method = MOVER if self.cluster is None else f"{MOVER}; by cluster"
+        caution = next((k.caution for k in self.kappas if k.caution), "")
         limits = max(-most, value - down), min(most, value + up)
         return Estimate(value, *limits, level, method, p=p, caution=caution)
 
 
-def combined(panel: Panel, terms: Sequence[Term], *, tested: bool = True) -> Estimate:
+def combined(terms: Sequence[tuple[float, Two]], *, tested: bool = True) -> Estimate:
     """The sum of kappas of the same items, with its interval and the p-value of its being 0.
 
     The distances of each kappa to the ends of its score interval are added like standard errors, with the
@@ -162,41 +187,39 @@ def combined(panel: Panel, terms: Sequence[Term], *, tested: bool = True) -> Est
     resampled together for all kappas (Bayesian bootstrap of patterns; percentiles), unless that is too
     much work.
     """
-    s, tables = panel.settings, [panel.confusion(a, b) for _, a, b in terms]
-    level = s.level
-    if why := next(filter(None, (why_no_kappa(c, panel.agreement) for c in tables)), ""):
-        return Estimate.undefined(why, level)
-    used = np.logical_or.reduce([(a >= 0) & (b >= 0) for _, a, b in terms])
+    times, pairs = zip(*terms, strict=True)
+    panel: Panel = pairs[0].panel
+    s = panel.settings
+    if why := next(filter(None, (two.why or two.coefficient.why for two in pairs)), ""):
+        return Estimate.undefined(why, s.level)
+    used = np.logical_or.reduce([two.both for two in pairs])
     weight, squares = panel.weight[used], panel.weight2[used]
-    parts = []
-    for (times, first, second), c in zip(terms, tables, strict=True):
-        a, b = first[used], second[used]
-        kappa, slope = kappa_slopes(c, panel.agreement)
-        if kappa.why:
-            return Estimate.undefined(kappa.why, level)
-        items = np.flatnonzero((a >= 0) & (b >= 0))
-        cells = a[items].astype(np.int64) * len(slope) + b[items]
-        slope = slope / np.abs(slope).max() if kappa.se > 1e-12 else np.zeros_like(slope)
-        influence = slope.ravel()[cells] * np.sqrt(squares[items] / squares.max())
-        size = math.sqrt(float((influence * influence).sum()))
-        parts.append(Part(times, kappa, items, cells, influence / (size or 1.0)))
-    cluster = None
-    if panel.cluster is not None:
-        cluster = np.unique(panel.cluster[used], return_inverse=True)[1]
-    whole = KappaSum(parts, len(weight), cluster, level)
+    influence = np.zeros((len(pairs), len(weight)))
+    for moved, two in zip(influence, pairs, strict=True):
+        if two.coefficient.se > 1e-12:
+            moved[two.both[used]] = (two.slope / np.abs(two.slope).max())[two.cells]
+    influence *= np.sqrt(squares / squares.max())
+    size = np.sqrt((influence * influence).sum(1, keepdims=True))
+    influence /= np.where(size > 0, size, 1.0)
+    kappas = [two.coefficient for two in pairs]
+    whole = KappaSum(times, kappas, influence, None, s.level)
     # differences of kappas that no item tells apart
-    alike = abs(sum(p.times for p in parts)) + abs(whole.value) < 1e-12
-    if alike and replace(whole, cluster=None).error([p.kappa.se for p in parts]) < 1e-12:
-        return Estimate(0.0, level=level, method=ALIKE)
+    alike = abs(sum(times)) + abs(whole.value) < 1e-12
+    if alike and whole.error([k.se for k in kappas]) < 1e-12:
+        return Estimate(0.0, level=s.level, method=ALIKE)
+    if panel.cluster is not None:
+        sums = np.stack([summed(x, panel.cluster[used]) for x in influence])
+        many = sums.shape[1]
+        sums *= math.sqrt(many / max(many - 1, 1))
+        return replace(whole, influence=sums, clusters=many).by_score(tested)
     work = s.replicates * len(weight) * (len(terms) + _DRAWING)
     too_much = work > _MAX_DRAWN or len(panel.categories) > _MAX_RESAMPLED
-    if cluster is not None or s.interval == "formula" or too_much:
+    if s.interval == "formula" or too_much:
         return whole.by_score(tested)
     # a bootstrap is unreliable where the published interval of a kappa is: too few items decide
-    options: Any = {"weights": panel.agreement, "interval": "published"}
-    each = (cohen_kappa(Ratings.of_confusion(c), **options) for c in tables)
-    e = _by_bootstrap(whole, weight, squares, 1 - panel.agreement, s, tested)
-    return replace(e, caution=next((e.caution for e in each if e.caution), ""))
+    e = _by_bootstrap(whole.value, terms, used, tested)
+    cautions = (two.kappa("published").caution for two in pairs)
+    return replace(e, caution=next(filter(None, cautions), ""))
 
 
 def _chance(distance: Callable[[float], float], value: float) -> float:
@@ -212,24 +235,28 @@ def _chance(distance: Callable[[float], float], value: float) -> float:
 
 
 def _by_bootstrap(
-    whole: KappaSum, weight: Any, squares: Any, apart: Floats, s: Settings, tested: bool
+    value: float, terms: Sequence[tuple[float, Two]], used: Bools, tested: bool
 ) -> Estimate:
     """Quantiles over resampled patterns, a little further out for few items.
 
     The p-value is that of the interval that ends at 0.
     """
-    rng, value = np.random.default_rng(s.seed), whole.value
+    panel = terms[0][1].panel
+    s, weight, squares = panel.settings, panel.weight[used], panel.weight2[used]
+    apart, rng = 1 - panel.agreement, np.random.default_rng(s.seed)
     step = max(1, _BLOCK // max(1, len(weight)))
     sums = []
     for start in range(0, s.replicates, step):
         drawn = resampled_weights(weight, squares, min(step, s.replicates - start), rng)
         total = np.zeros(len(drawn))
-        for part in whole.parts:
-            order = np.argsort(part.cells, kind="stable")
-            cells, starts = np.unique(part.cells[order], return_index=True)
+        for times, two in terms:
+            place = np.ravel_multi_index(two.cells, apart.shape)
+            order = np.argsort(place, kind="stable")
+            cells, starts = np.unique(place[order], return_index=True)
             tables = np.zeros((len(drawn), apart.size))
-            tables[:, cells] = np.add.reduceat(drawn[:, part.items[order]], starts, axis=1)
-            total += part.times * table_kappa(tables.reshape(-1, *apart.shape), apart)
+            own = np.flatnonzero(two.both[used])[order]
+            tables[:, cells] = np.add.reduceat(drawn[:, own], starts, axis=1)
+            total += times * table_kappa(tables.reshape(-1, *apart.shape), apart)
         sums.append(total)
     replicates = np.concatenate(sums)
     if np.ptp(replicates) < 1e-12:
@@ -280,7 +307,7 @@ def items_needed(
         return needed_for_error(width, _kappa_error(kappa, prevalence, raters), level)
     if of in ("share", "accuracy"):
         _between("share", share, 0, 1)
-        return needed_for_share(width, share, level)
+        return _least(width, lambda n: wilson_of(share, n, level)[1:])
     if discordant is None:
         raise BadInput(
             "discordant= is not given: the share of items on which one judge is right and the other wrong, "
@@ -288,25 +315,14 @@ def items_needed(
         )
     _between("discordant", discordant, 0, 1)
     _between("difference", difference, -discordant, discordant)
-    return needed_for_difference(width, difference, discordant, level)
+    first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
+    return _least(width, lambda n: tango_limits(first * n, second * n, n, level))
 
 
 def needed_for_error(width: float, error: float, level: float) -> int:
     """Items for a normal interval, from the standard error of one item."""
-    root = 2 * normal_quantile(level) * error / width
-    items = math.ceil(root * root * (1 - 1e-12)) if root * root <= MAX_ITEMS else None
-    return max(2, _few_enough(items, width))
-
-
-def needed_for_share(width: float, share: float, level: float) -> int:
-    """Items for a Wilson interval."""
-    return _least(width, lambda n: wilson_of(share, n, level)[1:])
-
-
-def needed_for_difference(width: float, difference: float, discordant: float, level: float) -> int:
-    """Items for Tango's interval of a difference."""
-    first, second = (discordant + difference) / 2, max((discordant - difference) / 2, 0.0)
-    return _least(width, lambda n: tango_limits(first * n, second * n, n, level))
+    half = normal_quantile(level) * error * (1 - 1e-12)  # but for rounding
+    return _least(width, lambda n: (-half / math.sqrt(n), half / math.sqrt(n)))
 
 
 def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
@@ -316,17 +332,15 @@ def _least(width: float, limits: Callable[[int], tuple[float, float]]) -> int:
         low, high = limits(n)
         return not high - low > width
 
-    return _few_enough(smallest(is_narrow, 2, MAX_ITEMS, least=2), width)
-
-
-def _few_enough(items: int | None, width: float) -> int:
+    items = smallest(is_narrow, 2, MAX_ITEMS, least=2)
     if items is None:
         raise BadInput(f"width is {width:g}; it would take more than {MAX_ITEMS:.0e} items")
     return items
 
 
-def error_of_one(c: Confusion, weights: Floats) -> float:
+def error_of_one(two: Two) -> float:
     """The standard error of kappa that one item like these would give."""
+    c, weights = two.table, two.panel.agreement
     used = occurring_or_predicted(c)
     table = c.weight[np.ix_(used, used)] / c.weight.sum()
     if np.count_nonzero(table) == np.count_nonzero(table.diagonal()):

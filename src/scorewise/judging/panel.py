@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,12 @@ from scorewise.columns.vectors import Coded, Numbers, Vector
 from scorewise.errors import BadInput, Option
 from scorewise.inference.agreement_weights import agreements
 from scorewise.show.records import Count, Repeatable, field
-from scorewise.tallies import Confusion
 from scorewise.tallies.rating_patterns import distinct_patterns
-from scorewise.tallies.ratings import pair_table
 
 NoAnswer: TypeAlias = Literal["drop", "wrong"]
 Interval: TypeAlias = Literal["formula", "bootstrap"]
 Codes: TypeAlias = NDArray[np.int32]
+Swap: TypeAlias = tuple[Codes, Codes]
 MAX_CATEGORIES = 1000
 NO_ANSWER = "no answer"
 _POSITIONS = (("1", "2"), ("a", "b"), ("first", "second"), ("left", "right"))
@@ -111,33 +110,24 @@ class Panel:
         weight = cut(self.item_weight, at)
         return replace(self, codes=self.codes[at], item_weight=weight, cluster=cluster, groups={})
 
-    @cached_property
-    def _votes(self) -> tuple[Codes, Ints]:
-        """The codes of the humans side by side, and for each how many of them say the same."""
-        return _votes(np.stack(list(self.humans.values()), axis=1))
-
     @property
     def has_truth(self) -> Bools:
         """Which items have a truth, item by item."""
-        return np.asarray(_majority(*_votes(self.codes[:, : len(self.humans)])) >= 0)
+        return np.asarray(_majority(self.codes[:, : len(self.humans)]) >= 0)
 
     @cached_property
     def votes(self) -> Ints:
         """How many humans rated each pattern."""
-        return np.asarray((self._votes[0] >= 0).sum(1), np.int64)
+        return np.asarray(sum((c >= 0).astype(np.int64) for c in self.humans.values()))
 
     @cached_property
     def truth(self) -> Codes:
         """What most humans say; -1 where nobody does or two ratings have as many votes."""
-        return _majority(*self._votes)
+        return _majority(np.stack(list(self.humans.values()), axis=1))
 
     def others(self, human: str) -> Codes:
         """What most of the other humans say."""
-        codes, votes = self._votes
-        at = list(self.humans).index(human)
-        fewer = votes - (codes == codes[:, [at]]) * (codes >= 0)
-        rest = np.arange(codes.shape[1]) != at
-        return _majority(codes[:, rest], fewer[:, rest])
+        return _majority(np.stack([c for n, c in self.humans.items() if n != human], axis=1))
 
     @cached_property
     def labelled(self) -> Bools:
@@ -152,18 +142,11 @@ class Panel:
         """Their weight, and the sum of its squares."""
         return float(self.weight[where].sum()), float(self.weight2[where].sum())
 
-    def confusion(self, first: Codes, second: Codes) -> Confusion:
-        """The table of two columns, over the items that have both."""
-        return pair_table(first, second, self.weight, self.weight2, self.categories)
 
-
-def _votes(codes: Codes) -> tuple[Codes, Ints]:
+def _majority(codes: Codes) -> Codes:
+    """The code that most columns of each row have; -1 where there is none or a tie."""
     votes = np.stack([(codes == column[:, None]).sum(1) for column in codes.T], axis=1)
-    return codes, np.where(codes < 0, 0, votes)
-
-
-def _majority(codes: Codes, votes: Ints) -> Codes:
-    """The code with most votes of each row; -1 where there is none or a tie."""
+    votes[codes < 0] = 0
     best = votes.max(1, keepdims=True)
     first = codes[np.arange(len(codes)), votes.argmax(1)]
     tied = ((votes == best) & (codes != first[:, None])).any(1)
@@ -366,24 +349,18 @@ def _refuse_blank(
 # Which verdict is the same when the two answers change places.
 
 
-class Swap(NamedTuple):
-    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither."""
-
-    to: Codes
-    side: Codes
-
-
 def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]) -> Swap:
-    """The categories that change into each other; those that are not named stay.
+    """For each category the one it turns into, and its side: 1 first, -1 second, 0 neither.
 
-    The first of two that are named is the verdict for the first position.
+    Those that are not named stay. The first of two that are is the verdict for the first position.
 
-    >>> read_swap("A=B", ("A", "B", "tie")).to.tolist()
-    [1, 0, 2]
+    >>> to, side = read_swap("A=B", ("A", "B", "tie"))
+    >>> to.tolist(), side.tolist()
+    ([1, 0, 2], [1, -1, 0])
     """
     to = np.arange(len(categories), dtype=np.int32)
     side = np.zeros(len(categories), np.int32)
-    for one, other in _pairs_by_position(categories) if given is None else _named_pairs(given):
+    for one, other in _swapped_pairs(given, categories):
         for word in (one, other):
             if word not in categories:
                 raise BadInput(
@@ -402,11 +379,22 @@ def read_swap(given: Mapping[str, str] | str | None, categories: tuple[str, ...]
                 Option("swap"), f" turns '{one}' into '{other}', and not back; name each pair once"
             )
         to[a], to[b], side[a], side[b] = b, a, 1, -1
-    return Swap(to, side)
+    return to, side
 
 
-def _pairs_by_position(categories: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The verdicts that by their words are for the first and for the second position."""
+def _swapped_pairs(
+    given: Mapping[str, str] | str | None, categories: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Verdicts for the first and for the second position: as named, or by their words."""
+    if isinstance(given, Mapping):
+        return [(text(a), text(b)) for a, b in given.items()]
+    if given is not None:
+        pairs = [part.split("=") for part in given.split(",")] if isinstance(given, str) else [[]]
+        if any(len(pair) != 2 or not all(word.strip() for word in pair) for pair in pairs):
+            raise BadInput(
+                Option("swap", given), " is not understood; write it as 'A=B' or 'A=B,C=D'"
+            )
+        return [(a.strip(), b.strip()) for a, b in pairs]
     words = {word.casefold(): word for word in categories}
     for one, other in _POSITIONS:
         if one in words and other in words:
@@ -415,12 +403,3 @@ def _pairs_by_position(categories: tuple[str, ...]) -> list[tuple[str, str]]:
         f"which of the categories {listed(list(categories))} change into each other when ",
         "positions are swapped is not known; pass ", Option("swap", "A=B"), " with your words",
     )  # fmt: skip
-
-
-def _named_pairs(given: Mapping[str, str] | str) -> list[tuple[str, str]]:
-    if isinstance(given, Mapping):
-        return [(text(a), text(b)) for a, b in given.items()]
-    pairs = [part.split("=") for part in given.split(",")] if isinstance(given, str) else [[]]
-    if any(len(pair) != 2 or not all(word.strip() for word in pair) for pair in pairs):
-        raise BadInput(Option("swap", given), " is not understood; write it as 'A=B' or 'A=B,C=D'")
-    return [(a.strip(), b.strip()) for a, b in pairs]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.estimate import Estimate
@@ -46,7 +43,7 @@ def prevalences(panel: Panel, judge: str) -> list[Prevalence]:
     """
     if not panel.labelled.any() or panel.labelled.all():
         return []
-    codes, level = panel.answers[judge], panel.settings.level
+    codes, level, human = panel.answers[judge], panel.settings.level, panel.labelled
     outcomes = [Outcomes.of(panel, codes, k) for k in range(len(panel.words))]
     variance = sum(o.variance_of_judge * (1 + o.labelled / o.others) for o in outcomes)
     power = sum(o.covariance for o in outcomes) / variance if variance else 0.0
@@ -55,12 +52,12 @@ def prevalences(panel: Panel, judge: str) -> list[Prevalence]:
         (hit, hit2), (miss, miss2) = (
             panel.sums(where) for where in (codes == k, (codes >= 0) & (codes != k))
         )
-        alone = share_of_items(o.votes, np.ones(len(o.votes)), o.weight, o.weight2, level=level)
+        of, weights = np.ones(len(o.votes)), (panel.weight[human], panel.weight2[human])
         made.append(
             Prevalence(
                 category=name,
                 judge=Estimate(*wilson(hit, miss, hit2, miss2, level), level, "Wilson"),
-                labelled=alone,
+                labelled=share_of_items(o.votes, of, *weights, level=level),
                 powered=o.powered(level),
                 tuned=o.tuned(power, level),
                 tuning=power,
@@ -75,14 +72,14 @@ class Outcomes:
     """What humans and a judge say about one category: item by item where humans did, and elsewhere.
 
     Patterns of labelled items have `votes`, the share of their human ratings that name the category,
-    `judge`, whether the judge does, and weights. `elsewhere` is the judge's share of the other items,
-    `variance_elsewhere` its variance there. `labelled` and `others` are numbers of items of equal weight.
+    `judge`, whether the judge does, and their `share` of the weight. `elsewhere` is the judge's share of
+    the other items, `variance_elsewhere` its variance there. `labelled` and `others` are numbers of items
+    of equal weight.
     """
 
     votes: Floats
     judge: Floats
-    weight: NDArray[Any]
-    weight2: NDArray[Any]
+    share: Floats
     elsewhere: float
     variance_elsewhere: float
     labelled: float
@@ -91,31 +88,30 @@ class Outcomes:
     @classmethod
     def of(cls, panel: Panel, codes: Codes, k: int) -> Outcomes:
         """One category on all items; where the judge gives no answer, its share elsewhere."""
-        human, other = panel.labelled, ~panel.labelled
-        weight, answered = panel.weight, codes >= 0
-        usual = float(weight[codes == k].sum()) / float(weight[answered].sum())
+        human, other, answered = panel.labelled, ~panel.labelled, codes >= 0
+        usual = panel.sums(codes == k)[0] / panel.sums(answered)[0]
         judge = np.where(answered, codes == k, usual).astype(np.float64)
         votes = np.stack([c[human] for c in panel.humans.values()])
-        share = weight[other] / weight[other].sum()
-        mean = float((share * judge[other]).sum())
+        own, rest = (panel.weight[x] / panel.weight[x].sum() for x in (human, other))
+        mean = float((rest * judge[other]).sum())
         return cls(
             votes=(votes == k).sum(0) / (votes >= 0).sum(0),
             judge=judge[human],
-            weight=weight[human],
-            weight2=panel.weight2[human],
+            share=own,
             elsewhere=mean,
-            variance_elsewhere=float((share * (judge[other] - mean) ** 2).sum()),
+            variance_elsewhere=float((rest * (judge[other] - mean) ** 2).sum()),
             labelled=effective_size(*panel.sums(human)),
             others=effective_size(*panel.sums(other)),
         )
 
-    @cached_property
-    def _shares(self) -> Floats:
-        return np.asarray(self.weight / self.weight.sum(), np.float64)
-
     def mean(self, values: Floats) -> float:
         """The mean of something over labelled items."""
-        return float((self._shares * values).sum())
+        return float((self.share * values).sum())
+
+    def everywhere(self, labelled: float, elsewhere: float) -> float:
+        """The mean over all items, of one over labelled items and one over the others."""
+        both = self.labelled * labelled + self.others * elsewhere
+        return both / (self.labelled + self.others)
 
     @property
     def covariance(self) -> float:
@@ -125,11 +121,9 @@ class Outcomes:
     @property
     def variance_of_judge(self) -> float:
         """The judge's variance over all items."""
-        n, more = self.labelled, self.others
-        first = (n * self.mean(self.judge) + more * self.elsewhere) / (n + more)
-        second = n * self.mean(self.judge**2)
-        second += more * (self.variance_elsewhere + self.elsewhere**2)
-        return second / (n + more) - first**2
+        square = self.variance_elsewhere + self.elsewhere**2
+        first = self.everywhere(self.mean(self.judge), self.elsewhere)
+        return self.everywhere(self.mean(self.judge**2), square) - first**2
 
     def powered(self, level: float) -> Estimate:
         """Votes on labelled items + judge on the others - judge on labelled ones, with a normal interval.
@@ -181,7 +175,7 @@ class Outcomes:
         if gain <= 1e-12:
             return Estimate.undefined("the judge is no better than chance", level)
         n, more = self.labelled, self.others
-        everywhere = (n * self.mean(self.judge) + more * self.elsewhere) / (n + more)
+        everywhere = self.everywhere(self.mean(self.judge), self.elsewhere)
         value = (everywhere - false) / gain
         # what an item adds to the judge's share, and through the rates
         effect = (self.judge - everywhere) * n / (n + more)

@@ -21,14 +21,14 @@ import numpy as np
 
 from scorewise.checks import at_least, one_of
 from scorewise.errors import BadInput
-from scorewise.estimate import Estimate, Undefined, undefined_if
+from scorewise.estimate import Estimate, Undefined
 from scorewise.inference.agreement import (
     METRICS,
     SHARES,
     Coefficient,
     Margins,
-    coefficient,
     decompose,
+    linearised,
     rated_items,
     why_no_chance,
 )
@@ -73,8 +73,7 @@ def estimate_of_ratings(
     """The coefficient of that name with its interval; `note` says which weights, unless it is plain."""
     one_of("interval", interval, get_args(Interval))
     note = weighted(r, weights) if note is None else note
-    c = coefficient(r, name, weights)
-    undefined_if(c.why)
+    c = linearised(r, name, weights)
     caution = c.caution if interval == "formula" else _why_unreliable(r, c, interval)
     if interval == "bootstrap":
         at_least(20, 1000, replicates=replicates)
@@ -84,7 +83,7 @@ def estimate_of_ratings(
         limits, method = by_error(c, level), PUBLISHED.get(name, "Gwet's variance, t")
     elif math.isnan(c.null):
         limits, method = by_wilson(c, level), "Wilson, delta over items"
-        if name in SHARES and c.moments.binary:
+        if name in SHARES and c.binary:
             method = "Wilson"
     else:
         limits, method = by_score(c, normal_quantile(level)), "score"
@@ -274,20 +273,7 @@ def kappa_max(r: Ratings, *, weights: Weights = None, level: float = 0.95) -> Es
     >>> kappa_max(Ratings.of_table([[20, 5], [10, 15]]))
     0.800
     """
-    value = _largest_kappa(r, weights)
-    value = 0.0 if abs(value) < 1e-12 else value
-    return Estimate(value, level=level, method=f"largest for these margins{weighted(r, weights)}")
-
-
-def _largest_kappa(r: Ratings, weights: Weights = None) -> float:
-    """The largest Cohen's kappa of a table with these margins.
-
-    >>> round(_largest_kappa(Ratings.of_table([[25, 10], [15, 20]])), 4)
-    0.8571
-    """
     x = rated_items(r, "cohen_kappa", weights)
-    if isinstance(x, str):
-        raise Undefined(x)
     chance = float(decompose(x, "cohen_kappa", influence=False).chance)
     if chance <= MIN_CHANCE:
         raise Undefined(why_no_chance(r, x, chance))
@@ -295,15 +281,18 @@ def _largest_kappa(r: Ratings, weights: Weights = None) -> float:
     if any(0 < p[:-1].sum() < 1e-12 for p in (np.sort(a), np.sort(b))):
         raise Undefined("all categories but one are too rare for floating point")
     if isinstance(x.kernel, Identity):
-        return 1 - float(np.maximum(a - b, 0.0).sum()) / chance
-    if not isinstance(x.kernel, Quadratic):
+        least = float(np.maximum(a - b, 0.0).sum())
+    elif isinstance(x.kernel, Quadratic):  # both raters put items in one order
+        order = np.argsort(x.kernel.values, kind="stable")
+        ends = [p[order].cumsum() for p in (a, b)]
+        cuts = np.sort(np.concatenate(ends))
+        mass = np.diff(cuts, prepend=0.0)
+        first, second = (
+            order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
+        )
+        least = float((mass * x.kernel.between(first, second)).sum())
+    else:
         raise Undefined("the largest kappa is known for identity, linear and quadratic weights")
-    # both raters put items in one order
-    order = np.argsort(x.kernel.values, kind="stable")
-    ends = [p[order].cumsum() for p in (a, b)]
-    cuts = np.sort(np.concatenate(ends))
-    mass = np.diff(cuts, prepend=0.0)
-    first, second = (
-        order[np.minimum(np.searchsorted(e, cuts - mass / 2), len(order) - 1)] for e in ends
-    )
-    return 1 - float((mass * x.kernel.between(first, second)).sum()) / chance
+    value = 1 - least / chance
+    value = 0.0 if abs(value) < 1e-12 else value
+    return Estimate(value, level=level, method=f"largest for these margins{weighted(r, weights)}")

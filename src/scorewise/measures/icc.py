@@ -30,6 +30,7 @@ TAILS = 8  # how heavy the tails are
 NOT_SKEWED = 50  # that they may not be skewed
 SKEWED = 100  # that they are skewed, if they are
 LARGE = 40  # slight skewness well: so many times the kurtosis of the means
+NOMINAL = "the scale is nominal; the scale interval gives them"
 ALL_SAME = "all ratings are the same"
 NO_VARIANCE = "items differ no more than by chance, so that the variances add up to nothing"
 BOUNDS = (-math.inf, 1.0)
@@ -63,7 +64,6 @@ def one_way(r: Ratings) -> Squares:
 
     The ratings of an item may be of any number: n0 = (N - sum k_i^2 / N) / (n - 1).
     """
-    undefined_if(_why_no_numbers(r))
     counted, rated = r.counted, r.rated
     weight, values = _numbers(r, np.ones(len(r), np.bool_), counted.code)
     items, ratings = float(weight.sum()), float((weight * rated).sum())
@@ -84,16 +84,8 @@ def one_way(r: Ratings) -> Squares:
     )  # fmt: skip
 
 
-def _why_no_numbers(r: Ratings) -> str:
-    """Why there are no numbers to compare, or nothing."""
-    if not len(r):
-        return "no items"
-    return "the scale is nominal; the scale interval gives them" if r.scale == "nominal" else ""
-
-
 def two_way(r: Ratings) -> Squares:
     """The mean squares over the items that all rated."""
-    undefined_if(_why_no_numbers(r))
     if r.raters is None:
         raise Undefined(UNNAMED)
     k = len(r.raters)
@@ -307,6 +299,8 @@ def _by_ratio(
 def _mean_squares(r: Ratings, squares: Callable[[Ratings], Squares], interval: Interval) -> Squares:
     """The mean squares; as if ratings were normal, where the published interval is asked for."""
     one_of("interval", interval, get_args(Interval))
+    undefined_if("" if len(r) else "no items")
+    undefined_if(NOMINAL if r.scale == "nominal" else "")
     m = squares(r)
     return m._replace(further=1.0) if interval == "published" else m
 

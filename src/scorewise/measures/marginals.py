@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from scorewise.tallies.ratings import UNNAMED, Ratings
 
 MAX_CATEGORIES = 4096
 MAX_DENSE = 256  # categories up to which a dense covariance is no larger than a sparse one
+UNEVEN = "the weights are too uneven for floating point"
 POSITIVE, SIGNED = (0.0, math.inf), (-1.0, 1.0)
 
 
@@ -34,7 +34,26 @@ def stuart_maxwell(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.765, 2.0, 0.00103)
     """
-    return _chi_squared(r, level, _margin_statistic)
+    from scipy.sparse.linalg import splu
+
+    c = _discordant(r)
+    if not len(c.gap):
+        return _chi_squared(0.0, 0, level)
+    if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
+        raise Undefined(UNEVEN)
+    covariance, used = _margin_covariance(c)
+    first, second = (sums_at(x, c.gap, covariance.shape[0]) for x in (c.first, c.second))
+    difference, covariance = (first - second)[used], covariance[used][:, used]
+    try:
+        if len(used) <= MAX_DENSE or covariance.nnz > 9 * len(used):
+            solved = np.linalg.solve(covariance.toarray(), difference)
+        else:
+            how: Any = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
+            options = {"SymmetricMode": True}
+            solved = splu(covariance.tocsc(), **how, options=options).solve(difference)
+    except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
+        raise Undefined(UNEVEN) from None
+    return _chi_squared(max(0.0, float((difference * solved).sum())), len(used), level)
 
 
 @measure(group="agreement", of="raters", better="low", bounds=POSITIVE, title="Bowker")
@@ -49,7 +68,8 @@ def bowker(r: Ratings, *, level: float = 0.95) -> Estimate:
     >>> e, e.expected, round(e.p, 5)
     (13.769, 3.0, 0.00324)
     """
-    return _chi_squared(r, level, lambda c, _: (float((c.gap**2 / c.both).sum()), len(c.gap)))
+    c = _discordant(r)
+    return _chi_squared(float((c.gap**2 / c.both).sum()), len(c.gap), level)
 
 
 @measure(
@@ -95,7 +115,7 @@ def why_no_table(r: Ratings) -> str:
 
 
 class _Discordant(NamedTuple):
-    """Pairs of categories that the raters disagree about.
+    """Pairs of categories that the raters disagree about, as places among those of which they do.
 
     `gap` is n_ij - n_ji, with the first rater in rows; `both` the sum of the squared weights of both cells.
     """
@@ -108,6 +128,7 @@ class _Discordant(NamedTuple):
 
 def _discordant(r: Ratings) -> _Discordant:
     """The cells of the table off its diagonal, with weights near 1."""
+    undefined_if(why_no_table(r))
     a, b = r.codes[r.rated == 2].T.astype(np.int64)
     w, w2 = (x[r.rated == 2].astype(np.float64) for x in (r.weight, r.weight2))
     unit = 2.0 ** -math.frexp(float(w.sum()))[1]
@@ -116,73 +137,28 @@ def _discordant(r: Ratings) -> _Discordant:
     pair, place = np.unique(np.minimum(a, b) * k + np.maximum(a, b), return_inverse=True)
     gap, both = (sums_at(place, x, len(pair)) for x in (np.where(a < b, w, -w), w2))
     used = both > 0
-    return _Discordant(*np.divmod(pair[used], k), gap[used], both[used])
+    _, place = np.unique(np.divmod(pair[used], k), return_inverse=True)
+    first, second = place.reshape(2, -1)
+    return _Discordant(first, second, gap[used], both[used])
 
 
-def _chi_squared(
-    r: Ratings, level: float, statistic: Callable[[_Discordant, int], tuple[float, int]]
-) -> Estimate:
-    """A statistic of the discordant pairs of so many categories, with its degrees of freedom."""
+def _chi_squared(value: float, df: int, level: float) -> Estimate:
     from scipy.special import chdtrc
 
-    undefined_if(why_no_table(r))
-    value, df = statistic(_discordant(r), len(r.categories))
     p = float(chdtrc(df, value)) if df else 1.0
     return Estimate(value, level=level, expected=float(df), p=p)
 
 
-def _margin_statistic(c: _Discordant, categories: int) -> tuple[float, int]:
-    """The squared distance of the margins by its covariance, and the number of independent categories."""
-    if not len(c.gap):
-        return 0.0, 0
-    uneven = Undefined("the weights are too uneven for floating point")
-    if c.both.max() > 1e14 * c.both.min():  # of which a sum knows only the larger
-        raise uneven
-    used = _independent_categories(c)
-    first, second = (sums_at(x, c.gap, categories) for x in (c.first, c.second))
-    difference = (first - second)[used]
-    try:
-        solved = _solved(c, used, difference)
-    except (np.linalg.LinAlgError, RuntimeError):  # singular, dense or sparse
-        raise uneven from None
-    return max(0.0, float((difference * solved).sum())), len(used)
-
-
-def _independent_categories(c: _Discordant) -> Ints:
-    """All discordant categories but the first of each group that disagreements link."""
+def _margin_covariance(c: _Discordant) -> tuple[Any, Ints]:
+    """The covariance of the margins, and all categories but the first of each linked group."""
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.csgraph import connected_components, laplacian
 
-    found, place = np.unique((c.first, c.second), return_inverse=True)
-    first, second = place.reshape(2, -1)
-    links = coo_array((np.ones(len(first)), (first, second)), shape=(len(found), len(found)))
+    at = np.r_[c.first, c.second], np.r_[c.second, c.first]
+    links = coo_array((np.r_[c.both, c.both], at)).tocsr()
     _, group = connected_components(links, directed=False)
     _, lowest = np.unique(group, return_index=True)
-    return np.delete(found, lowest)
-
-
-def _solved(c: _Discordant, used: Ints, difference: Floats) -> Floats:
-    """The covariance of the margins of some categories divided into their differences."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.linalg import splu
-
-    k = len(used)
-    place = np.full(int(max(c.first.max(), c.second.max())) + 1, -1)
-    place[used] = np.arange(k)
-    i, j = place[c.first], place[c.second]
-    own = (sums_at(c.first, c.both, len(place)) + sums_at(c.second, c.both, len(place)))[used]
-    inside = (i >= 0) & (j >= 0)
-    i, j, both = i[inside], j[inside], -c.both[inside]
-    at = np.arange(k)
-    values = np.concatenate((own, both, both)), (np.r_[at, i, j], np.r_[at, j, i])
-    covariance = coo_array(values, shape=(k, k))
-    solved: Floats
-    if k <= MAX_DENSE or len(i) > 4 * k:
-        solved = np.linalg.solve(covariance.toarray(), difference)
-    else:
-        how: Any = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}
-        solved = splu(covariance.tocsc(), **how, options={"SymmetricMode": True}).solve(difference)
-    return solved
+    return laplacian(links).tocsr(), np.delete(np.arange(len(group)), lowest)
 
 
 def _index(

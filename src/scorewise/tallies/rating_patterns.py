@@ -19,7 +19,9 @@ def distinct_patterns(
 ) -> tuple[Codes | RatingList, Any, Any]:
     """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
     if isinstance(ratings, RatingList):
-        key, size = _list_keys(ratings, categories), _FEW + 1
+        # in a table, who has an earlier rater's rating comes after who has none
+        word = (ratings.shape[1] - 1 - ratings.rater) * categories + ratings.code
+        key, size = sequence_ranks(word, *spans(ratings.item, ratings.shape[0])), _FEW + 1
     else:
         key, size = _keys(ratings, categories), (categories + 1) ** ratings.shape[1]
     if size > _FEW:
@@ -100,13 +102,6 @@ def _spelled(key: NDArray[np.int64], categories: int, raters: int) -> Codes:
     return (key[:, None] // powers % (categories + 1) - 1).astype(np.int32)
 
 
-def _list_keys(ratings: RatingList, categories: int) -> Ints:
-    """Keys of patterns in the order that they would have in a table."""
-    # in a table, who has an earlier rater's rating comes after who has none
-    word = (ratings.shape[1] - 1 - ratings.rater) * categories + ratings.code
-    return sequence_ranks(word, *spans(ratings.item, ratings.shape[0]))
-
-
 def sequence_ranks(word: Ints, start: Ints, length: Ints) -> Ints:
     """Where each of several sequences of words stands in their order; equal ones stand at one place.
 
@@ -121,18 +116,16 @@ def sequence_ranks(word: Ints, start: Ints, length: Ints) -> Ints:
         here[more] = word[start[left[more]] + step]
         order = np.lexsort((here, rank[left]))
         left, here = left[order], here[order]
-        old = _runs(np.diff(rank[left], prepend=-1) != 0)
-        new = _runs((np.diff(here, prepend=-2) != 0) | (old == np.arange(len(left))))
+        # where the run of equal ranks begins that each belongs to, and of equal words in it
+        place, starts = np.arange(len(left)), np.diff(rank[left], prepend=-1) != 0
+        old = np.maximum.accumulate(np.where(starts, place, 0))
+        starts |= np.diff(here, prepend=-2) != 0
+        new = np.maximum.accumulate(np.where(starts, place, 0))
         rank[left] += new - old
         # what is alone has its place, and what has ended
         alike = np.bincount(new, minlength=len(new))[new] > 1
         left, step = left[alike & (here >= 0)], step + 1
     return rank
-
-
-def _runs(starts: NDArray[np.bool_]) -> Ints:
-    """The start of the run that each place belongs to."""
-    return np.asarray(np.maximum.accumulate(np.where(starts, np.arange(len(starts)), 0)))
 
 
 class CategoryCounts(NamedTuple):

@@ -108,26 +108,25 @@ class Ratings(EqualByFields):
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
         """Checked rows, folded into patterns."""
-        return cls._of_rows(rows, fold=True)[0]
+        return cls.of_items(rows, fold=True)[0]
 
     @classmethod
-    def of_items(cls, rows: RatingRows) -> tuple[Ratings, Ints]:
-        """Checked rows, each a pattern by itself, without those that say nothing; and which are left."""
-        return cls._of_rows(rows, fold=False)
-
-    @classmethod
-    def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
-        ratings = rows.given if rows.raters is not None else _in_order(rows.given)
-        weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
-        weight2: Any = weight
+    def of_items(cls, rows: RatingRows, *, fold: bool = False) -> tuple[Ratings, Ints]:
+        """Checked rows that say something, each a pattern by itself unless folded; and which these are."""
+        ratings = rows.given
+        if rows.raters is None:  # the ratings of each item in one order
+            if isinstance(ratings, RatingList):
+                order = np.lexsort((-ratings.code, ratings.item))
+                ratings = ratings._replace(code=ratings.code[order])
+            else:
+                ratings = -np.sort(-ratings, axis=1)
+        w: Any = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+        w2: Any = w
         if rows.weight is not None:
-            weight, weight2 = weight * rows.weight, weight * rows.weight**2
-        plain = rows.count is None and rows.weight is None
-        w, w2 = weight, weight2
+            w, w2 = w * rows.weight, w * rows.weight**2
         if fold:
-            ratings, w, w2 = distinct_patterns(
-                ratings, weight, weight2, len(rows.categories), plain
-            )
+            plain = rows.count is None and rows.weight is None
+            ratings, w, w2 = distinct_patterns(ratings, w, w2, len(rows.categories), plain)
         listed = RatingList.of(ratings)
         used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
         folded = cls(
@@ -218,8 +217,10 @@ class Ratings(EqualByFields):
 
     def pair(self, first: int | str, second: int | str) -> Confusion:
         """The table of two raters, over the items that both rated."""
-        a, b = (self.said_by(r) for r in (first, second))
-        return pair_table(a, b, self.weight, self.weight2, self.categories)
+        a, b = (self.said_by(r).astype(np.int64) for r in (first, second))
+        both = (a >= 0) & (b >= 0)
+        weights = self.weight[both], self.weight2[both]
+        return Confusion.of(a[both], b[both], *weights, self.categories)
 
     def at(self, rater: int | str) -> int:
         """The column of a rater."""
@@ -286,29 +287,12 @@ def take_items(rows: RatingRows, at: Ints) -> RatingRows:
     >>> take_items(rows, np.array([0, 2])).codes.tolist()
     [[1, 1], [-1, 0]]
     """
-    cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
-    columns: tuple[Any, ...] = (rows.weight, rows.count, rows.first)
-    weight, count, first = (None if x is None else x[at] for x in columns)
-    selected = np.zeros(len(rows), bool)
-    selected[at] = True
+    some = rows.at(at)
     return replace(
-        rows, given=take_rows(rows.given, at), cluster=cluster, groups={},
+        some, given=take_rows(rows.given, at), groups={},
         items=None if rows.items is None else [rows.items[k] for k in at.tolist()],
-        place=rows.place.keep(selected) if rows.first is None else rows.place,
-        weight=weight, count=count, first=first,
+        place=some.place if rows.first is None else rows.place,
     )  # fmt: skip
-
-
-def pair_table(
-    first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
-) -> Confusion:
-    """The table of two columns of codes, over the patterns that have both."""
-    both, k = (first >= 0) & (second >= 0), len(categories)
-    cell = first[both].astype(np.int64) * k + second[both]
-    kind: Any = np.int64 if weight.dtype.kind == "i" else np.float64
-    sums = (np.bincount(cell, w[both], k * k) for w in (weight, weight2))
-    w, w2 = (s.reshape(k, k).astype(kind) for s in sums)
-    return Confusion(w, w2, categories)
 
 
 def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:
@@ -337,11 +321,3 @@ def _joined_lists(a: Ratings, b: Ratings, words: tuple[str, ...]) -> RatingList:
         np.concatenate(codes),
         (len(a) + len(b), max(r.listed.shape[1] for r in (a, b))),
     )
-
-
-def _in_order(ratings: Codes | RatingList) -> Codes | RatingList:
-    """The ratings of each item in one order, where it is not known who said what."""
-    if not isinstance(ratings, RatingList):
-        return np.asarray(-np.sort(-ratings, axis=1))
-    order = np.lexsort((-ratings.code, ratings.item))
-    return ratings._replace(code=ratings.code[order])
