@@ -77,8 +77,7 @@ class PosteriorDisplay(canvas.Display):
         axes = self._axes(ax, (4.2 * wide, 4.0), wide)
         if len(axes) < wide:
             raise BadInput(f"{len(axes)} axes were given for {wide} models; pass {wide}")
-        self.images_: dict[str, Any] = {}
-        self.points_: list[Any] = []
+        self.images_, self.points_ = dict[str, Any](), []
         around = (self.x[0], self.x[-1], self.y[0], self.y[-1])
         look = {"extent": around, "origin": "lower", "aspect": "auto", "interpolation": "nearest"}
         for panel, (name, p) in zip(axes, self.posteriors.items(), strict=True):
@@ -94,12 +93,9 @@ class PosteriorDisplay(canvas.Display):
             return
         rows, labels = self.points
         for label, colour in zip(self.classes, COLOURS, strict=False):
-            points = rows[labels == label]
             look = {"s": 8, "color": colour, "edgecolors": canvas.ink(ax), "linewidths": 0.3}
-            label = canvas.literal(str(label))
-            self.points_.append(
-                ax.scatter(points[:, 0], points[:, 1], label=label, **look | scatter)
-            )
+            look |= {"label": canvas.literal(str(label))} | scatter
+            self.points_.append(ax.scatter(*rows[labels == label].T, **look))
 
 
 def colours(p: Floats) -> Floats:
@@ -247,9 +243,8 @@ class ConfidenceDisplay(canvas.Display):
         self.result = result
         self.radii = np.array(list(next(iter(result.values())).at))
         if not len(self.radii):
-            raise BadInput(
-                "there are no radii to draw; ask in_and_out for some, such as radii=(1, 5)"
-            )
+            ask = "ask in_and_out for some, such as radii=(1, 5)"
+            raise BadInput(f"there are no radii to draw; {ask}")
 
     @classmethod
     def from_result(cls, result: InAndOut, *, ax: Any = None, **line: Any) -> Self:

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from scorewise.colours import COLOURS
 from scorewise.figures.scale import Scale, tick_texts
@@ -96,18 +98,14 @@ def fitted(text: str, room: float, size: float = SIZE) -> str:
     """
     if width(text[:400], size) <= room and len(text) <= 400:
         return text
-    letters, half = text, (room - width("…", size)) / 2
-    head, tail = _upto(letters, half, size), _upto(letters[::-1], half, size)[::-1]
+    half = (room - width("…", size)) / 2
+    head, tail = _upto(text, half, size), _upto(text[::-1], half, size)[::-1]
     return f"{head.rstrip()}…{tail.lstrip()}"
 
 
 def _upto(letters: str, room: float, size: float) -> str:
-    used = 0.0
-    for i, letter in enumerate(letters[:400]):
-        used += _em(letter) * size
-        if used > room:
-            return letters[:i]
-    return letters[:400]
+    used = accumulate(_em(letter) * size for letter in letters[:400])
+    return letters[: sum(1 for _ in takewhile(room.__ge__, used))]
 
 
 def label(
@@ -146,21 +144,14 @@ def path(points: Points, closed: bool = False) -> str:
     >>> path([(0, 0), (1, 1), (2, 2), (3, 0)])
     'M0 0l2 2l1-2'
     """
-    points_kept = _simplified(
-        [(round(x, 1), round(y, 1)) for x, y in points], 0.5 if closed else 0.2
-    )
-    if not points_kept:
+    tenths = [(round(x, 1), round(y, 1)) for x, y in points]
+    if not tenths:
         return ""
-    parts = [f"M{_short(points_kept[0][0])} {_short(points_kept[0][1])}"]
-    for (ax, ay), (bx, by) in pairwise(points_kept):
+    parts = [f"M{_short(tenths[0][0])} {_short(tenths[0][1])}"]
+    for (ax, ay), (bx, by) in pairwise(_simplified(tenths, 0.5 if closed else 0.2)):
         dx, dy = _short(bx - ax), _short(by - ay)
-        parts.append(
-            f"v{dy}"
-            if dx == "0"
-            else f"h{dx}"
-            if dy == "0"
-            else f"l{dx}{'' if dy[0] == '-' else ' '}{dy}"
-        )
+        slant = f"l{dx}{'' if dy[0] == '-' else ' '}{dy}"
+        parts.append(f"v{dy}" if dx == "0" else f"h{dx}" if dy == "0" else slant)
     return "".join(parts) + ("z" if closed else "")
 
 
@@ -171,25 +162,19 @@ def _short(x: float) -> str:
 
 def _simplified(points: list[tuple[float, float]], within: float) -> list[tuple[float, float]]:
     """Fewer points, from whose line no other is farther (Douglas and Peucker 1973)."""
-    if len(points) < 3:
-        return points
-    keep = {0, len(points) - 1}
-    open_ = [(0, len(points) - 1)]
+    at = np.array(points)
+    keep, open_ = {0, len(points) - 1}, [(0, len(points) - 1)]
     while open_:
         a, b = open_.pop()
-        (ax, ay), (bx, by) = points[a], points[b]
-        dx, dy = bx - ax, by - ay
-        square = dx * dx + dy * dy
-        worst, at = within * within, 0
-        for i in range(a + 1, b):
-            px, py = points[i][0] - ax, points[i][1] - ay
-            along = min(max((px * dx + py * dy) / square, 0.0), 1.0) if square else 0.0
-            off = (px - along * dx) ** 2 + (py - along * dy) ** 2
-            if off > worst:
-                worst, at = off, i
-        if at:
-            keep.add(at)
-            open_ += [(a, at), (at, b)]
+        if b - a < 2:
+            continue
+        (dx, dy), (px, py) = at[b] - at[a], (at[a + 1 : b] - at[a]).T
+        along = np.clip((px * dx + py * dy) / (dx * dx + dy * dy or np.inf), 0, 1)
+        off = (px - along * dx) ** 2 + (py - along * dy) ** 2
+        if off.max() > within * within:
+            middle = a + 1 + int(off.argmax())
+            keep.add(middle)
+            open_ += [(a, middle), (middle, b)]
     return [points[i] for i in sorted(keep)]
 
 
@@ -333,7 +318,7 @@ class Drawing:
 
     wide: float
     high: float
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
 
     def add(self, *parts: str) -> None:

@@ -20,7 +20,7 @@ from scorewise.errors import BadInput
 from scorewise.show.page import Page, Section, hints, verdict
 from scorewise.show.records import AnyRecord, Estimated, Json, Record, field, members
 from scorewise.show.verdict import Claims, Hints
-from scorewise.show.words import listed
+from scorewise.show.words import grouped, listed
 from scorewise.writing import seal
 
 # where the document of each command is; imported when asked for
@@ -203,12 +203,10 @@ def cautions(doc: Any) -> list[str]:
     >>> cautions({"macro_f1": record_of(Estimated, e)})
     ["the interval marked † is unreliable: 3 rows of class 'c' (macro f1)"]
     """
-    by_reason: dict[str, dict[str, None]] = {}
-    for reason, title in _cautions(doc, ""):
-        by_reason.setdefault(reason, {})[title] = None
-    many = sum(map(len, by_reason.values())) > 1
+    titles = grouped(_cautions(doc, ""))
+    many = sum(map(len, titles.values())) > 1
     which = "intervals marked † are" if many else "the interval marked † is"
-    return [f"{which} unreliable: {why} ({listed(list(of), 6)})" for why, of in by_reason.items()]
+    return [f"{which} unreliable: {why} ({listed(of, 6)})" for why, of in titles.items()]
 
 
 def with_cautions(doc: AnyRecord) -> AnyRecord:
@@ -260,7 +258,7 @@ MIN_SENTENCE = 20  # characters beside a long name that make a sentence of it
 
 
 def cut_names(doc: Any) -> tuple[Any, dict[str, str]]:
-    """The document with each very long name cut, wherever it is said, and the names by their cut form.
+    """A document as JSON has it with each very long name cut, and these names by their cut form.
 
     >>> short, names = cut_names({"model": "x" * 500, "text": f"'{'x' * 500}' ranks better than 'y'."})
     >>> len(short["model"]), names[short["model"]] == "x" * 500, short["text"][-25:]
@@ -314,14 +312,6 @@ def _long_texts(item: Any) -> Iterator[str]:
 def _map_texts(item: Any, change: Callable[[str], str]) -> Any:
     if isinstance(item, str):
         return change(item) if len(item) > LONG_NAME else item
-    if is_dataclass(item) and not isinstance(item, type):
-        changed = {
-            f.name: _map_texts(getattr(item, f.name), change) for f in fields(item) if f.init
-        }
-        return replace(item, **changed)
-    if isinstance(item, Mapping):
+    if isinstance(item, dict):
         return {_map_texts(key, change): _map_texts(part, change) for key, part in item.items()}
-    if isinstance(item, list | tuple):
-        items = [_map_texts(part, change) for part in item]
-        return items if isinstance(item, list) else tuple(items)
-    return item
+    return [_map_texts(part, change) for part in item] if isinstance(item, list) else item

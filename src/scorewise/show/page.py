@@ -18,6 +18,7 @@ from scorewise.show.words import (
     Sentence,
     by_reason,
     formatted,
+    grouped,
 )
 
 
@@ -99,13 +100,11 @@ class Table:
         """Notes below the table, of its columns and of those left to notes; `mark` is that of a winner."""
         notes = [f"{mark}: {self.starred}"] if self.starred else []
         notes += [c.meaning for c in self.columns if c.meaning]
-        for i, c in enumerate(self.columns):
-            titles: dict[str, list[str]] = {}
-            for row in (row for _, rows in self.groups() for row in rows if i < len(row)):
-                if c.in_notes and row[i]:
-                    titles.setdefault(row[i], []).append(row[0])
-            texts = [f"{x} ({', '.join(of)})" for x, of in titles.items()]
-            notes += [f"{c.title}: {'; '.join(texts)}."] if texts else []
+        for i in (i for i, c in enumerate(self.columns) if c.in_notes):
+            rows = (row for _, rows in self.groups() for row in rows if i < len(row))
+            titles = grouped((row[i], row[0]) for row in rows)
+            texts = "; ".join(f"{x} ({', '.join(of)})" for x, of in titles.items())
+            notes += [f"{self.columns[i].title}: {texts}."] if texts else []
         return [*notes, *self.notes]
 
     def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:

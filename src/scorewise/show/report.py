@@ -122,7 +122,7 @@ class Part:
 def html(doc: Any) -> str:
     """The report of a document: its sentences, then its sections with figures, tables and methods."""
     page = page_of(doc)
-    short, names = cut_names(page.document)
+    short, names = cut_names(to_dict(page.document))
     page = page_of(short) if names else page
     parts = report_parts(page)
     title = heading(page.document, page)

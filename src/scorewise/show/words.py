@@ -330,9 +330,15 @@ def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") ->
     >>> by_reason([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])
     ['AUROC, AUPRC: no rows']
     """
-    shared: dict[str, dict[str, None]] = {}
-    for why, name in found:
-        if why:
-            shared.setdefault(why, {})[name] = None
+    shared = grouped(found)
     apart = {why: "; " if any("," in n for n in names) else ", " for why, names in shared.items()}
     return [line.format(names=apart[w].join(names), why=w) for w, names in shared.items()]
+
+
+def grouped(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that share a text, each once, from pairs of a text and a name; none of no text."""
+    shared: dict[str, dict[str, None]] = {}
+    for text, name in found:
+        if text:
+            shared.setdefault(text, {})[name] = None
+    return {text: [*names] for text, names in shared.items()}
