@@ -170,7 +170,8 @@ class ForestDisplay(canvas.Display):
         shifts = [0.6 * (bar.series - (many - 1) / 2) / many * (many > 1) for bar in self.bars]
         at = [names.index(bar.name) + up for bar, up in zip(self.bars, shifts, strict=True)]
         for bar, y in zip(self.bars, at, strict=True):
-            self._bar(ax, bar, y)
+            if bar.estimate.defined:
+                self._bar(ax, bar, y)
         for k in sorted({bar.series for bar in self.bars if not bar.grey}) if self.series else []:
             look = {"color": colour_of(k), "marker": MARKERS[k % len(MARKERS)]}
             ax.plot([], [], ls="-", ms=5.5, lw=1.8, label=self.series[k], **look)
@@ -191,13 +192,12 @@ class ForestDisplay(canvas.Display):
 
     def _bar(self, ax: Any, bar: Bar, y: float) -> None:
         e = bar.estimate
-        if not e.defined:
-            return
-        colour = GREY if bar.grey else colour_of(bar.series)
+        colour, marker, wide = colour_of(bar.series), MARKERS[bar.series % len(MARKERS)], 1.8
+        if bar.grey:
+            colour, marker, wide = GREY, "o", 1.2
         if np.isfinite([e.low, e.high]).all():
-            look = {"color": colour, "lw": 1.2 if bar.grey else 1.8, "zorder": 3}
-            self.intervals_ += ax.plot([e.low, e.high], [y, y], **look)
-        marker = MARKERS[max(bar.series, 0) % len(MARKERS)] if not bar.grey else "o"
+            ends = [e.low, e.high], [y, y]
+            self.intervals_ += ax.plot(*ends, color=colour, lw=wide, zorder=3)
         self.points_ += ax.plot([e.value], [y], marker, color=colour, ms=5.5, zorder=4)
 
 

@@ -160,15 +160,12 @@ class DriftDisplay(canvas.Display):
             bars = ax.stairs(share, edges, **fill, label=label, color=look["color"])
             self.histograms_.append(bars)
         for t, name, look in self._both:
-            value, word = self._middle(t)
+            value, word = mean_score(t).value, "mean score"
+            if self.smooth and not t.why_not_ranked:
+                value, word = find_midpoint(t, self.midpoint).value, "midpoint"
             label = f"{name}: {word} {number(value)}"
             self.midpoints_.append(ax.axvline(value, **look, lw=1.6, label=label))
         canvas.frame(ax, "score", "share of rows", "above", 2)
-
-    def _middle(self, t: Tally) -> tuple[float, str]:
-        if t.why_not_ranked or not self.smooth:
-            return mean_score(t).value, "mean score"
-        return find_midpoint(t, self.midpoint).value, "midpoint"
 
     def _curves(self, ax: Any) -> None:
         self.lines_ = plain_curves(
@@ -176,8 +173,11 @@ class DriftDisplay(canvas.Display):
         )
 
     def _areas(self, ax: Any) -> None:
-        smooth = partial(smauc, midpoint=self.midpoint), "smAUC"
-        self.areas_ = self._over_time(ax, *(smooth if self.smooth else (auroc, "AUROC")))
+        if self.smooth:
+            smooth = partial(smauc, midpoint=self.midpoint)
+            self.areas_ = self._over_time(ax, smooth, "smAUC")
+        else:
+            self.areas_ = self._over_time(ax, auroc, "AUROC")
 
     def _means(self, ax: Any) -> None:
         self.means_ = self._over_time(ax, mean_score, "mean score")

@@ -110,12 +110,9 @@ def figure(
     def svg(draw: Callable[[], Drawing], **more: Any) -> str:
         return draw().svg(kind, title, description, **more)
 
-    def all_of_it() -> str:
-        return svg(draw) + "".join(svg(other, display="none") for other in others.values())
-
-    apart = {f"{kind}_{word}": partial(svg, other) for word, other in others.items()}
-    apart = {kind: partial(svg, draw), **apart}
-    return Figure(kind, title, description, all_of_it, Table(columns(heads), rows), apart)
+    drawings = {kind: draw, **{f"{kind}_{word}": other for word, other in others.items()}}
+    svgs = {name: partial(svg, drawing) for name, drawing in drawings.items()}
+    return Figure(kind, title, description, svgs, Table(columns(heads), rows))
 
 
 def model_keys(names: Sequence[tuple[int, str]], texts: Sequence[str] | None = None) -> list[Key]:

@@ -16,8 +16,6 @@ from html import escape
 from itertools import accumulate, pairwise, takewhile
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from scorewise.colours import COLOURS
 from scorewise.figures.scale import Scale, tick_texts
 
@@ -26,7 +24,8 @@ FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 SIZE = 13  # of words, in px
 DASHES = ("", "7 3", "2 2.4", "9 3 2 3", "14 4")
 MAX_TITLE = 300  # characters of a cut word that are kept where a pointer rests on it
-Points: TypeAlias = Iterable[tuple[float, float]]
+Point: TypeAlias = tuple[float, float]
+Points: TypeAlias = Iterable[Point]
 _REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML
 
 
@@ -160,21 +159,24 @@ def _short(x: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _simplified(points: list[tuple[float, float]], within: float) -> list[tuple[float, float]]:
+def _simplified(points: list[Point], within: float) -> list[Point]:
     """Fewer points, from whose line no other is farther (Douglas and Peucker 1973)."""
-    at = np.array(points)
     keep, open_ = {0, len(points) - 1}, [(0, len(points) - 1)]
     while open_:
         a, b = open_.pop()
-        if b - a < 2:
-            continue
-        (dx, dy), (px, py) = at[b] - at[a], (at[a + 1 : b] - at[a]).T
-        along = np.clip((px * dx + py * dy) / (dx * dx + dy * dy or np.inf), 0, 1)
-        off = (px - along * dx) ** 2 + (py - along * dy) ** 2
-        if off.max() > within * within:
-            middle = a + 1 + int(off.argmax())
-            keep.add(middle)
-            open_ += [(a, middle), (middle, b)]
+        (ax, ay), (bx, by) = points[a], points[b]
+        dx, dy = bx - ax, by - ay
+        square = dx * dx + dy * dy
+        worst, at = within * within, 0
+        for i in range(a + 1, b):
+            px, py = points[i][0] - ax, points[i][1] - ay
+            along = min(max((px * dx + py * dy) / square, 0.0), 1.0) if square else 0.0
+            off = (px - along * dx) ** 2 + (py - along * dy) ** 2
+            if off > worst:
+                worst, at = off, i
+        if at:
+            keep.add(at)
+            open_ += [(a, at), (at, b)]
     return [points[i] for i in sorted(keep)]
 
 
@@ -189,11 +191,9 @@ def stroke(d: str, colour: str, *, dash: str = "", width: float = 2.0, **more: A
     return element("path", d=d, fill="none", stroke_linejoin="round", **look, **more)
 
 
-def _runs(
-    points: Sequence[tuple[float, float]], low: float, high: float
-) -> Iterator[list[tuple[float, float]]]:
+def _runs(points: Sequence[Point], low: float, high: float) -> Iterator[list[Point]]:
     """The parts of a line that lie between two heights, up to where it crosses them."""
-    run: list[tuple[float, float]] = []
+    run: list[Point] = []
     for i, (x, y) in enumerate(points):
         if i and not low <= points[i - 1][1] <= high and low <= y <= high:
             run = [_crossing(points[i - 1], (x, y), low if points[i - 1][1] < low else high)]
@@ -206,7 +206,7 @@ def _runs(
         yield run
 
 
-def _crossing(a: tuple[float, float], b: tuple[float, float], y: float) -> tuple[float, float]:
+def _crossing(a: Point, b: Point, y: float) -> Point:
     return a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1]), y
 
 

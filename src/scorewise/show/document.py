@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
+from itertools import count
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -236,17 +237,13 @@ def dumps(doc: Any) -> str:
     text = json.dumps(to_dict(doc), indent=2, ensure_ascii=False, allow_nan=False)
     if text.replace("\n", "").isprintable():
         return f"{text}\n"
-    return "".join(f"{_printable(line)}\n" for line in text.split("\n"))
+    # escapes of JSON for all that does not print: controls, bidirectional marks
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text) + "\n"
 
 
 def saved(result: Any, ending: str) -> bytes:
     """What a map or a rule is written as, by its `save` and by the command."""
     return dumps(result.document()).encode()
-
-
-def _printable(line: str) -> str:
-    """The line with escapes of JSON for all that does not print: controls, bidirectional marks."""
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 # Very long names, cut so that a page which says them a hundred times stays small.
@@ -293,15 +290,12 @@ def full_names(names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _shortened(name: str, taken: Mapping[str, str]) -> str:
-    short, k = f"{name[:KEPT_START]}…{name[-KEPT_END:]}", 1
-    while short in taken:
-        k += 1
-        short = f"{name[:KEPT_START]}…{name[-KEPT_END:]} ({k})"
-    return short
+    short = f"{name[:KEPT_START]}…{name[-KEPT_END:]}"
+    numbered = (short if k == 1 else f"{short} ({k})" for k in count(1))
+    return next(word for word in numbered if word not in taken)
 
 
 def _long_texts(item: Any) -> Iterator[str]:
-    """The long texts in a document."""
     if isinstance(item, str) and len(item) > LONG_NAME:
         yield item
     for name, part in members(item):

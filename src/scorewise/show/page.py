@@ -7,7 +7,7 @@ Widths, cutting, escaping and alignment belong to the renderers (terminal, Markd
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from scorewise.show.words import (
@@ -131,16 +131,20 @@ class Matrix:
 class Figure:
     """A drawing: its kind and title, what it shows in a sentence or two, and its data as a table.
 
-    `svg` draws it when asked, as a whole `<svg>` element, or as several of which one is shown; `apart` has
-    each of these by the name that it is saved as. Forms of text pass figures over.
+    `drawings` are by the name that each is saved as, made when asked for as a whole `<svg>` element with
+    further attributes; the first is shown until another is asked for. Forms of text pass figures over.
     """
 
     kind: str
     title: str
     description: str
-    svg: Callable[[], str]
+    drawings: Mapping[str, Callable[..., str]]
     table: Table | None = None
-    apart: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+
+    def svg(self) -> str:
+        """All drawings, those after the first hidden."""
+        first, *others = self.drawings.values()
+        return first() + "".join(draw(display="none") for draw in others)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def formatted(cell: Any, how: Format) -> str:
         return cell
     if cell is None:
         return DASH
-    return _FORMATTERS[how](cell)
+    return _FORMATTERS.get(how, str)(cell)
 
 
 def spans(cell: Any, how: Format) -> list[tuple[str, str]]:
@@ -248,9 +248,6 @@ def has_smallest_p(m: Any) -> bool:
 
 
 _FORMATTERS: dict[Format, Callable[[Any], str]] = {
-    "text": str,
-    "name": str,
-    "title": str,
     "number": number,
     "count": count,
     "percent": percent,
