@@ -170,13 +170,11 @@ def _share_below(x: Sequence[float], y: Sequence[float], top: float) -> float:
 
 def reliability(doc: Any) -> Iterator[Figure]:
     """The share of positives over the probability with its band, and histograms of the probabilities."""
-    curves = ((i, c) for i, c in enumerate(doc.curves) if c.reliability is not None)
-    drawn = [(i, c) for i, c in curves if c.reliability.x]
+    drawn = [(i, c) for i, c in enumerate(doc.curves) if c.reliability and c.reliability.x]
     if not drawn:
         return
-    names = [c.model for _, c in drawn]
-    texts = [_calibration(doc.models[i]) for i, _ in drawn]
-    summary = layout.by_model(names, [text for text, _ in texts])
+    texts, shorts = zip(*(_calibration(doc.models[i]) for i, _ in drawn), strict=True)
+    summary = layout.by_model([c.model for _, c in drawn], texts)
     banded, level = len(drawn) <= layout.MAX_BANDED, percent(doc.settings.level)
     where = f"Bands: where {level} of the curves of calibrated scores lie. " if banded else ""
     text = (
@@ -184,7 +182,7 @@ def reliability(doc: Any) -> Iterator[Figure]:
         f"scores are calibrated. {where}Below: how many rows got each probability, dark the positives. "
         f"{summary[:1].upper()}{summary[1:]}."
     )
-    keys = layout.model_keys([(i, c.model) for i, c in drawn], [short for _, short in texts])
+    keys = layout.model_keys([(i, c.model) for i, c in drawn], shorts)
     keys += [layout.band_key(f"{level} band if calibrated")] if banded else []
     keys += [layout.reference_key("calibrated"), layout.threshold_key(doc.settings.threshold)]
 

@@ -57,7 +57,9 @@ class _Curves:
                     drawing.add(axes.line(*points(c), colour, dash=dash))
             if self.threshold is not None:
                 for i, _, c in self.drawn:
-                    at = at_threshold(c, self.threshold)
+                    # the last point whose threshold is at or above that of the settings
+                    cuts = (t is None or t >= self.threshold for t in c.threshold)
+                    at = max(k for k, above in enumerate(cuts) if above)
                     with drawing.group(data_model=i):
                         drawing.add(_mark(axes, i, points(c), at, first))
             return drawing
@@ -183,11 +185,6 @@ class _Evaluated(_Curves):
     def _drawn_to(self) -> str:
         error = max(c.error for c in self.records)
         return f" Lines are drawn to within {error:g} of the whole curves." if error else ""
-
-
-def at_threshold(c: Any, threshold: float) -> int:
-    """The last point whose threshold is at or above that of the settings."""
-    return max(k for k, t in enumerate(c.threshold) if t is None or t >= threshold)
 
 
 def _shares(weights: Sequence[float]) -> list[float]:
