@@ -125,16 +125,13 @@ def threshold_curves(doc: Any) -> Iterator[Figure]:
         drawing, axes_of = layout.panels(
             keys, titles, ends, [(0.0, 1.0)] * 3, (UP_TO, ""), high=100.0
         )
-        for rate, axes in zip(RATES, axes_of, strict=True):
+        for k, axes in enumerate(axes_of, 1):
             for c, of in drawing.each_model(drawn):
-                drawing.add(axes.line(c.threshold[1:], _rates(c)[rate][1:], **of))
+                drawing.add(axes.line(c.threshold[1:], [rates[k] for rates in _rates(c)], **of))
             drawing.add(axes.vertical_line(threshold, data_threshold=""))
         return drawing
 
-    blocks = [
-        (c.model, [*zip(c.threshold, *(_rates(c)[r] for r in RATES), strict=True)][1:])
-        for _, c in drawn
-    ]
+    blocks = [(c.model, _rates(c)) for _, c in drawn]
     heads = ["Threshold", *titles]
     yield layout.figure("threshold_curves", "Rates over thresholds", text, heads, blocks, draw)
 
@@ -154,15 +151,11 @@ def _measured(model: Any) -> str:
     return ", ".join(f"{rate} {ci_text(m)}" for rate, m in measures if m)
 
 
-def _rates(c: Any) -> dict[str, list[float | None]]:
+def _rates(c: Any) -> list[tuple[float | None, ...]]:
+    """Each threshold after the first with its sensitivity, specificity and precision."""
     pos, neg = c.tp[-1], c.fp[-1]
-    return {
-        "sensitivity": [tp / pos for tp in c.tp],
-        "specificity": [1 - fp / neg for fp in c.fp],
-        "precision": [
-            tp / (tp + fp) if tp + fp else None for tp, fp in zip(c.tp, c.fp, strict=True)
-        ],
-    }
+    points = [*zip(c.threshold, c.tp, c.fp, strict=True)][1:]
+    return [(t, a / pos, 1 - b / neg, a / (a + b) if a + b else None) for t, a, b in points]
 
 
 def decision_curve(doc: Any) -> Iterator[Figure]:
