@@ -46,7 +46,7 @@ class Mark:
     def __post_init__(self) -> None:
         """What has no value has none, however that is written."""
         for end in ("value", "low", "high"):
-            if (x := getattr(self, end)) != x:
+            if (x := getattr(self, end)) != x:  # NaN
                 setattr(self, end, None)
 
     @classmethod
@@ -59,7 +59,9 @@ class Mark:
     @property
     def text(self) -> str:
         """The value and its interval in words."""
-        return self.label or ((self.why or "—") if self.value is None else ci_text(self))
+        if self.label:
+            return self.label
+        return (self.why or "—") if self.value is None else ci_text(self)
 
 
 @dataclass
