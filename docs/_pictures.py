@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 import scorewise as sw
 from scorewise import Confusion, Tally, curves, measures
 from scorewise.cli.demo import screening_csv
-from scorewise.show.terminal import svg
+from scorewise.show.document import page_of
+from scorewise.show.terminal import print_document
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -45,6 +47,34 @@ text { fill: #e6edf3 } .soft { fill: #a5b0bb } .paper { fill: #14181d } .pale { 
 .right { fill: #1d4f86 } .wrong { fill: #7a4319 }
 .a { stroke: #6cb0ff } .b { stroke: #ff9f5a } .c { stroke: #a5b0bb }
 }"""
+
+# rich's own frame asks a font server for its font; this one takes what the reader has
+FRAME = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg"
+ role="img" aria-label="Table printed by scorewise">
+<style>
+.{unique_id}-matrix {{
+font-family: "Fira Code", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width;
+}}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
 
 
 def _picture(width: int, height: int, title: str, description: str, parts: Sequence[str]) -> str:
@@ -439,6 +469,17 @@ def steps() -> str:
     return _picture(700, 410, "ROC and score-weighted ROC curve of six rows", said, parts)
 
 
+def terminal(doc: Any, width: int = 80) -> str:
+    """The page of a document as one SVG file that asks for nothing from elsewhere."""
+    console = Console(
+        record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor"
+    )
+    page = page_of(doc)
+    print_document(page, console)
+    title = f"scorewise {page.command}"
+    return console.export_svg(title=title, code_format=FRAME, unique_id="scorewise")
+
+
 def _axes(left: float, base: float, size: float, title: str, x: str, y: str) -> list[str]:
     return [
         _rect(left, base - size, size, size, "pale"),
@@ -451,7 +492,7 @@ def _axes(left: float, base: float, size: float, title: str, x: str, y: str) -> 
 
 
 PICTURES: dict[str, Callable[[], str]] = {
-    "evaluate.svg": lambda: svg(evaluation().to_dict()),
+    "evaluate.svg": lambda: terminal(evaluation().to_dict()),
     "imbalance.svg": imbalance,
     "losses.svg": losses,
     "pairs.svg": pairs,

@@ -13,6 +13,7 @@ import pytest
 import scorewise as sw
 import scorewise.measures
 from scorewise.registry import CLASS_MEASURES, MEASURES, RATER_MEASURES, Measure
+from view_documents import hostile
 
 assert scorewise.measures
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,6 +135,16 @@ def test_pictures_are_up_to_date_and_say_what_they_show(file: str) -> None:
     assert root.get("role") == "img"
     assert root.get("aria-label") or root.find("{*}desc") is not None
     assert "http" not in kept.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+
+def test_picture_of_a_terminal_is_an_image_that_asks_for_nothing() -> None:
+    picture = _pictures.terminal(hostile())
+    root = ElementTree.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    addresses = picture.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in addresses
+    assert "AUROC" in picture
+    assert len(picture) < 60_000
 
 
 def test_screenshots_are_small_and_shown_in_words_too() -> None:

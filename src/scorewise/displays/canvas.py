@@ -45,6 +45,12 @@ class Display:
     ax_: Any
     name: str | None = None
     plot: Any  # each draws with options of its own
+    lines_: Any
+    bands_: Any
+    points_: Any
+    dots_: Any
+    expected_: Any
+    intervals_: Any
 
     @classmethod
     def _plotted(cls, *data: Any, ax: Any = None, **options: Any) -> Self:
@@ -156,9 +162,11 @@ def shade(
 
 
 def curve_band(
-    ax: Any, find: Callable[..., Any], which: BandName, colour: Any, sides: Sides = (1.0, 1.0)
+    ax: Any, find: Any, which: BandName | None, colour: Any, sides: Sides = (1.0, 1.0)
 ) -> Any:
-    """Shade the band that `find(simultaneous=...)` finds, scaled to a rectangle of these sides."""
+    """Shade the band, if any, that `find(simultaneous=...)` finds, scaled to a rectangle of these sides."""
+    if which is None:
+        return None
     one_of("band", which, get_args(BandName))
     b = find(simultaneous=which == "simultaneous")
     label = f"{percent(b.level)} band, {which}"

@@ -51,13 +51,12 @@ class RocDisplay(canvas.PredictionDisplay):
         (ax,) = self._axes(ax, (5.2, 5.2))
         c, label = self.curve, self._named(f"AUROC {self.area}")
         self.line_ = canvas.curve(ax, c.x, c.y, label, line)
-        self.hull_ = self.band_ = None
+        self.hull_ = None
         if hull:
             top, label = c.hull(), self._named("convex hull")
             (self.hull_,) = ax.plot(top.x, top.y, "--", color=ORANGE, lw=1.2, label=label)
-        if band is not None:
-            find = partial(roc_band, self.tally, c, roc_steps, level=self.level, seed=self.seed)
-            self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
+        find = partial(roc_band, self.tally, c, roc_steps, level=self.level, seed=self.seed)
+        self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
         canvas.unit_square(ax, ROC_AXES, canvas.free_corner(self.area.value))
         return self
 
@@ -88,11 +87,9 @@ class PrecisionRecallDisplay(canvas.PredictionDisplay):
         c, label = self.curve, self._named(f"AP {self.area}")
         # no threshold lies between two points: the precision of a recall is that of the next one
         self.line_ = canvas.curve(ax, c.x, c.y, label, line, drawstyle="steps-pre")
-        self.band_ = self.chance_ = None
-        if band is not None:
-            find = partial(precision_band, self.tally, level=self.level, seed=self.seed)
-            self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
-        share = self.area.baseline
+        find = partial(precision_band, self.tally, level=self.level, seed=self.seed)
+        self.band_ = canvas.curve_band(ax, find, band, self.line_.get_color())
+        self.chance_, share = None, self.area.baseline
         if share is not None and not any(
             np.isclose(old.get_ydata()[0], share) for old in canvas.marked_lines(ax, CHANCE)
         ):
@@ -129,21 +126,16 @@ class RiskCoverageDisplay(canvas.PredictionDisplay):
         # along runs of ties the counts run straight, and the risk does not
         x = np.unique(np.concatenate((self.curve.x, np.linspace(0, 1, 513)[1:])))
         self.line_ = canvas.curve(ax, x, self.curve.risk(x), self._named(f"AURC {self.area}"), line)
-        coverage, risk = self._best()
-        (self.best_,) = ax.plot(coverage, risk, color=self.line_.get_color(), lw=0.8, alpha=0.7)
         rate = self.curve.y[-1]
+        # if every wrong row came last
+        x = np.linspace(1 - rate, 1, 257)
+        risk = np.divide(x - (1 - rate), x, out=np.ones_like(x), where=x > 0)
+        look = {"color": self.line_.get_color(), "lw": 0.8, "alpha": 0.7}
+        (self.best_,) = ax.plot([0, *x], [risk[0], *risk], **look)
         canvas.dotted(ax, [0, 1], [rate, rate], None, zorder=1, gid=CHANCE)
         words = ("coverage: share of rows kept", "risk: share of them wrong")
         canvas.frame(ax, *words, "upper left", xlim=UNIT, ylim=(0, None))
         return self
-
-    def _best(self) -> tuple[Any, Any]:
-        """The same if every wrong row came last."""
-        rate = self.curve.y[-1]
-        x = np.linspace(1 - rate, 1, 257)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            risk = np.where(x > 0, (x - (1 - rate)) / x, 1.0)
-        return np.concatenate(([0.0], x)), np.concatenate((risk[:1], risk))
 
 
 class _CurveDisplay(canvas.PredictionDisplay):
@@ -155,18 +147,22 @@ class _CurveDisplay(canvas.PredictionDisplay):
     _corner = "upper right"
     _random: ClassVar[Any] = ([0, 1], [1, 1], "chance")
     _height: tuple[float, float | None] = (0, None)
+    _size = (5.6, 4.2)
 
     def __init__(self, t: Tally, name: str | None = None) -> None:
         self.name, self.curve = name, self._of(t)
 
     def plot(self, ax: Any = None, **line: Any) -> Self:
         """Draw the curve beside what alerts at random would have."""
-        (ax,) = self._axes(ax, (5.6, 4.2))
+        (ax,) = self._axes(ax, self._size)
         self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named(self._label), line)
+        self._frame(ax)
+        return self
+
+    def _frame(self, ax: Any) -> None:
         if not canvas.marked_lines(ax, CHANCE):
             canvas.dotted(ax, *self._random, gid=CHANCE)
         canvas.frame(ax, *self._words, self._corner, xlim=UNIT, ylim=self._height)
-        return self
 
 
 class CostCurveDisplay(_CurveDisplay):
@@ -185,19 +181,14 @@ class LiftDisplay(_CurveDisplay):
     _words = ("share of rows with an alert", "lift: precision over prevalence")
 
 
-class GainDisplay(canvas.PredictionDisplay):
+class GainDisplay(_CurveDisplay):
     """The share of positives found over the share of rows with an alert; after `plot`: `line_`."""
 
-    def __init__(self, t: Tally, name: str | None = None) -> None:
-        self.name, self.curve = name, gain(t)
+    _of, _label, _size = staticmethod(gain), "gain", (5.2, 5.2)
 
-    def plot(self, ax: Any = None, **line: Any) -> Self:
-        """Draw the curve beside what alerts at random would have."""
-        (ax,) = self._axes(ax, (5.2, 5.2))
-        self.line_ = canvas.curve(ax, self.curve.x, self.curve.y, self._named("gain"), line)
+    def _frame(self, ax: Any) -> None:
         words = ("share of rows with an alert", "share of positives found")
         canvas.unit_square(ax, words, "lower right")
-        return self
 
 
 # Several classes: a curve of each against the rest.

@@ -53,18 +53,15 @@ class ConfusionDisplay(canvas.PredictionDisplay):
 
     def plot(self, ax: Any = None, *, cmap: str = "Blues") -> Self:
         """Draw the table."""
-        c = self.confusion
-        names = [canvas.literal(name) for name in c.classes]
-        few = len(names) <= MAX_WITH_SHARES
+        names = [canvas.literal(name) for name in self.confusion.classes]
+        few, at = len(names) <= MAX_WITH_SHARES, range(len(names))
         side = min(4.4 if few else 2.5 + 0.42 * len(names), 12.0)
         (ax,) = self._axes(ax, (side, side))
-        weight = c.weight.astype(np.float64)
+        weight = self.confusion.weight.astype(np.float64)
         rows = weight.sum(1, keepdims=True)
         share = np.divide(weight, rows, out=np.zeros_like(weight), where=rows > 0)
         texts = [[f"{w:.4g}" if w else "" for w in row] for row in weight.tolist()]
-        if few:
-            at = range(len(names))
-            texts = [[self._cell(i, j, share) for j in at] for i in at]
+        texts = [[self._cell(i, j, share) for j in at] for i in at] if few else texts
         self.image_, self.texts_ = canvas.table(ax, share, texts, names, names, cmap=cmap, dark=0.5)
         ax.set(xlabel="predicted", ylabel="true")
         if self.name:
@@ -116,16 +113,10 @@ class ThresholdDisplay(canvas.Display):
             if band and share != "alert_rate":
                 canvas.shade(ax, x, low, high, line.get_color())
         looks = {"guaranteed": "-", "plain": "--"}
-        self.cuts_ = {
-            c.name: ax.axvline(
-                c.cut.threshold,
-                color=canvas.ink(ax),
-                lw=1.2,
-                ls=looks[c.name],
-                label=f"{c.name} cut {c.cut.threshold:.4g}",
-            )
-            for c in self.doc.cuts
-        }
+        self.cuts_ = {}
+        for c in self.doc.cuts:
+            at, look = c.cut.threshold, {"color": canvas.ink(ax), "lw": 1.2, "ls": looks[c.name]}
+            self.cuts_[c.name] = ax.axvline(at, **look, label=f"{c.name} cut {at:.4g}")
         if self.doc.reject is not None:
             low, high = self.doc.reject.low, self.doc.reject.high
             label = f"review from {low:.4g} to {high:.4g}"
@@ -158,12 +149,11 @@ class DecisionCurveDisplay(canvas.PredictionDisplay):
         **options: Any,
     ) -> Self:
         """Draw the paired difference of two models; the options are those of `net_benefit_difference`."""
-        display = cls.__new__(cls)
-        display.name, display.difference = name, True
+        self = cls.__new__(cls)
+        self.name, self.difference = name, True
         curve_options = canvas.take_options(net_benefit_difference, options)
-        display.curve = net_benefit_difference(y, first, second, **curve_options)
-        drawn: Self = display.plot(ax=ax, **options)
-        return drawn
+        self.curve = net_benefit_difference(y, first, second, **curve_options)
+        return self.plot(ax=ax, **options)
 
     def plot(self, ax: Any = None, *, band: bool = True, **line: Any) -> Self:
         """Draw the curve, with its pointwise band unless band=False; `line` goes to matplotlib's `plot`."""
@@ -177,14 +167,12 @@ class DecisionCurveDisplay(canvas.PredictionDisplay):
             name = f"{canvas.percent(c.level)} interval" if first else None
             self.band_ = canvas.shade(ax, c.threshold, c.low, c.high, self.line_.get_color(), name)
         if first:
-            ends = [c.threshold[0], c.threshold[-1]]
             none = None if self.difference else "alert nobody"
-            canvas.dotted(ax, ends, [0, 0], none, gid=CHANCE)
-            if not self.difference:
-                ax.plot(c.threshold, c.treat_all, "--", color=GREY, lw=1, label="alert all")
-        words = "net benefit" + (" gained" if self.difference else "")
-        where = "best" if self.difference else "upper right"
-        canvas.frame(ax, "threshold probability", words, where)
+            canvas.dotted(ax, c.threshold[[0, -1]], [0, 0], none, gid=CHANCE)
+        if first and not self.difference:
+            ax.plot(c.threshold, c.treat_all, "--", color=GREY, lw=1, label="alert all")
+        words, where = ("gained", "best") if self.difference else ("", "upper right")
+        canvas.frame(ax, "threshold probability", f"net benefit {words}".rstrip(), where)
         if not self.difference:
             high = max(float(c.net_benefit.max()), float(c.treat_all.max()), 0.01)
             ax.set_ylim(-0.15 * high, 1.15 * high)

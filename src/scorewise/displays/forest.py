@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -78,28 +79,23 @@ class ForestDisplay(canvas.Display):
         several = isinstance(evaluations, Mapping) and not hasattr(evaluations, "tally")
         by_name = dict(evaluations) if several else {"": evaluations}
         if not all(e.groups for e in by_name.values()):
-            raise BadInput(
-                "there are no groups to draw; name a column of groups with ", Option("by")
-            )
+            no_groups = "there are no groups to draw; name a column of groups with "
+            raise BadInput(no_groups, Option("by"))
         records = {name: e.groups.record for name, e in by_name.items()}
-
-        def value(name: str) -> float:
-            return float(by_name[name][measure].value)
-
-        return cls.from_records(records, value, measure, most=most, title=title, ax=ax)
+        return cls.from_records(records, by_name, measure, most=most, title=title, ax=ax)
 
     @classmethod
     def from_records(
         cls,
         by_name: Mapping[str, Any],
-        value: Callable[[str], float],
+        whole: Mapping[str, Any],
         measure: str,
         *,
         most: int | None = None,
         title: str = "",
         ax: Any = None,
     ) -> Self:
-        """Draw a measure of records of groups by model, with lines at the value of each for all rows."""
+        """Draw a measure of records of groups by model, with lines at that of the `whole` by model."""
         records = list(by_name.values())
         first = records[0]
         measures = [m.name for m in first.groups[0].measures]
@@ -115,12 +111,14 @@ class ForestDisplay(canvas.Display):
             for g in drawn
             for k, of in enumerate(estimates)
         ]
-        for k, record in enumerate(records):
-            for r in record.summary:
-                if r.measure == measure and r.value is not None:
-                    bars.append(Bar("mean of groups", r.estimate(), k))
-                    bars.append(Bar("a new group", r.prediction(), k))
-        totals = {(name or "all rows"): (value(name), k) for k, name in enumerate(by_name)}
+        for k, r in ((k, r) for k, record in enumerate(records) for r in record.summary):
+            if r.measure == measure and r.value is not None:
+                bars.append(Bar("mean of groups", r.estimate(), k))
+                bars.append(Bar("a new group", r.prediction(), k))
+        totals = {
+            name or "all rows": (float(getattr(whole[name], measure).value), k)
+            for k, name in enumerate(by_name)
+        }
         many, names = len(first.groups), list(by_name) if len(by_name) > 1 else []
         left = f"the {len(drawn)} largest of {many:,} groups" if len(drawn) < many else ""
         title = f"{title}{title_of(measure, measure)}, by {' / '.join(first.by)}"
@@ -141,18 +139,17 @@ class ForestDisplay(canvas.Display):
         """
         models = list(comparison)
         registry = CLASS_MEASURES if getattr(comparison, "several", False) else MEASURES
-        pairs = [(a, b) for i, a in enumerate(models) for b in models[i + 1 :]]
-        several, bars = len(pairs) > 1, []
+        pairs = list(combinations(models, 2))
+        several, bars, alpha = len(pairs) > 1, [], 1 - comparison.settings.level
         for name in measures:
             differences = [comparison.difference(name, a, b) for a, b in pairs]
             adjusted = holm([e.p for e in differences])
             for (a, b), e, p in zip(pairs, differences, adjusted, strict=True):
                 if e.defined:
                     title = registry[name].title + (f": {a} - {b}" if several else "")
-                    side = e.low > 0 if registry[name].better == "high" else e.high < 0
-                    apart = e.low > 0 or e.high < 0
-                    apart = apart and (not several or p <= 1 - comparison.settings.level)
-                    bars.append(Bar(title, e, models.index(a if side else b), not apart))
+                    better = a if (e.low > 0) == (registry[name].better == "high") else b
+                    apart = (e.low > 0 or e.high < 0) and (not several or p <= alpha)
+                    bars.append(Bar(title, e, models.index(better), not apart))
         what = "difference" if several else f"{pairs[0][0]} less {pairs[0][1]}"
         most = most or (MAX_ROWS if ax is None else MAX_PANEL_ROWS)
         left = f"the first {most} of {len(bars)} differences" if len(bars) > most else ""
@@ -164,19 +161,17 @@ class ForestDisplay(canvas.Display):
         """Draw the rows, the first at the top, and write their numbers on the right."""
         names = list(dict.fromkeys(bar.name for bar in self.bars))
         (ax,) = self._axes(ax, (7.6, max(2.6, 1.4 + LINE * len(self.bars))))
-        self.points_: list[Any] = []
-        self.intervals_: list[Any] = []
-        self.lines_: dict[str, Any] = {}
+        self.points_, self.intervals_, self.lines_ = [], [], {}
         for name, (x, k) in self.lines.items():
             look = {"color": GREY, "ls": ":"} if k < 0 else {"color": colour_of(k), "ls": "--"}
             label = f"{name} {number(x)}" if k >= 0 else "_line"
             self.lines_[name] = ax.axvline(x, lw=1.2, zorder=1, gid=CHANCE, label=label, **look)
         many = max((sum(b.name == n for b in self.bars) for n in names), default=1)
-        at = []
-        for bar in self.bars:
-            y = names.index(bar.name) + 0.6 * (bar.series - (many - 1) / 2) / many * (many > 1)
-            at.append(y)
-            self._bar(ax, bar, y)
+        shifts = [0.6 * (bar.series - (many - 1) / 2) / many * (many > 1) for bar in self.bars]
+        at = [names.index(bar.name) + up for bar, up in zip(self.bars, shifts, strict=True)]
+        for bar, y in zip(self.bars, at, strict=True):
+            if bar.estimate.defined:
+                self._bar(ax, bar, y)
         for k in sorted({bar.series for bar in self.bars if not bar.grey}) if self.series else []:
             look = {"color": colour_of(k), "marker": MARKERS[k % len(MARKERS)]}
             ax.plot([], [], ls="-", ms=5.5, lw=1.8, label=self.series[k], **look)
@@ -187,28 +182,23 @@ class ForestDisplay(canvas.Display):
         ax.set_yticks(range(len(names)), [canvas.literal(name) for name in names])
         ax.locator_params(axis="x", nbins=6)
         canvas.frame(ax, self.what, "", "above", 2, ylim=(len(names) - 0.4, -0.6))
-        self._numbers(ax, at)
+        right = ax.secondary_yaxis("right")
+        right.set_yticks(at, [_text(bar.estimate) for bar in self.bars])
+        right.tick_params(length=0, labelsize="small")
+        right.spines["right"].set_visible(False)
         if self.left_out:
             ax.set_xlabel(f"{canvas.literal(self.what)}\n({self.left_out})")
         return self
 
     def _bar(self, ax: Any, bar: Bar, y: float) -> None:
         e = bar.estimate
-        if not e.defined:
-            return
-        colour = GREY if bar.grey else colour_of(bar.series)
+        colour, marker, wide = colour_of(bar.series), MARKERS[bar.series % len(MARKERS)], 1.8
+        if bar.grey:
+            colour, marker, wide = GREY, "o", 1.2
         if np.isfinite([e.low, e.high]).all():
-            look = {"color": colour, "lw": 1.2 if bar.grey else 1.8, "zorder": 3}
-            self.intervals_ += ax.plot([e.low, e.high], [y, y], **look)
-        marker = MARKERS[max(bar.series, 0) % len(MARKERS)] if not bar.grey else "o"
+            ends = [e.low, e.high], [y, y]
+            self.intervals_ += ax.plot(*ends, color=colour, lw=wide, zorder=3)
         self.points_ += ax.plot([e.value], [y], marker, color=colour, ms=5.5, zorder=4)
-
-    def _numbers(self, ax: Any, at: Sequence[float]) -> None:
-        """Value and interval of each row, on the right."""
-        right = ax.secondary_yaxis("right")
-        right.set_yticks(at, [_text(bar.estimate) for bar in self.bars])
-        right.tick_params(length=0, labelsize="small")
-        right.spines["right"].set_visible(False)
 
 
 def _text(e: Estimate) -> str:
@@ -239,11 +229,6 @@ class AnswersDisplay(canvas.Display):
     `expected_`, by the name of the confidence.
     """
 
-    lines_: dict[str, Any]
-    bands_: dict[str, Any]
-    points_: dict[str, Any]
-    expected_: dict[str, Any]
-
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
         self._level = canvas.percent(answers.settings.level)
@@ -256,12 +241,12 @@ class AnswersDisplay(canvas.Display):
         self.lines_, self.bands_ = {}, {}
         for name, judged in answers.items():
             c = judged.curve(measure)
-            points = [c.tau, c.value, c.low, c.high]
+            x, *points = c.tau, c.value, c.low, c.high
             look: dict[str, Any] = {"marker": ".", "ms": 5}
             if c.exact:  # the last value holds up to 1
-                look, ends = {"drawstyle": "steps-post"}, (1.0, c.value[-1], c.low[-1], c.high[-1])
-                points = [np.append(x, end) for x, end in zip(points, ends, strict=True)]
-            x, value, low, high = points
+                look, x = {"drawstyle": "steps-post"}, np.append(x, 1.0)
+                points = [np.append(y, y[-1]) for y in points]
+            value, low, high = points
             line = canvas.curve(ax, x, value, f"{name}, {self._level} band", **look)
             step, self.lines_[name] = "post" if c.exact else None, line
             self.bands_[name] = canvas.shade(ax, x, low, high, line.get_color(), step=step)
@@ -277,11 +262,8 @@ class AnswersDisplay(canvas.Display):
         """Draw a measure of each group with its interval."""
         self, groups = cls(answers), answers.groups
         if not groups:
-            raise BadInput(
-                "there are no groups to draw; pass ",
-                Option("by"),
-                " with the columns that make them",
-            )
+            pass_by = Option("by"), " with the columns that make them"
+            raise BadInput("there are no groups to draw; pass ", *pass_by)
         tall = max(2.4, 1.0 + GROUP_LINE * sum(len(part) for part in groups.values()))
         (ax,) = self._axes(ax, (7.0, min(tall, 60.0)))
         self.points_, self.expected_ = {}, {}
@@ -305,18 +287,15 @@ class AnswersDisplay(canvas.Display):
             for i, part in enumerate(self.answers.groups.values())
             if name in part and part[name][measure].defined
         }
-        y, colour = list(estimates), colour_of(k)
+        y, colour, marker = list(estimates), colour_of(k), MARKERS[k % len(MARKERS)]
         low, value, high = canvas.intervals(estimates.values())
         ax.hlines(y, low, high, color=colour, lw=1.4, alpha=0.7)
-        marker = MARKERS[k % len(MARKERS)]
         label = f"{name}, {self._level} interval"
         (self.points_[name],) = ax.plot(value, y, marker, color=colour, ms=4.5, label=label)
-        ticks = {at: e.expected for at, e in estimates.items() if e.expected is not None}
-        if ticks:
+        if ticks := {at: e.expected for at, e in estimates.items() if e.expected is not None}:
             label = "_" if self.expected_ else "expected if calibrated"
-            look = {"color": canvas.ink(ax), "ms": 8, "mew": 1.4}
-            x, y = list(ticks.values()), list(ticks)
-            (self.expected_[name],) = ax.plot(x, y, "|", **look, label=label)
+            look = {"color": canvas.ink(ax), "ms": 8, "mew": 1.4, "label": label}
+            (self.expected_[name],) = ax.plot([*ticks.values()], [*ticks], "|", **look)
 
 
 def _title(measure: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import narwhals as nw
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
+from scorewise.checks import is_finite, is_integer
 from scorewise.colours import COLOURS, GREY
 from scorewise.columns.numbers import Place
 from scorewise.columns.vectors import factorize, vector
@@ -59,7 +59,12 @@ class PosteriorDisplay(canvas.Display):
         Labels are matched to the classes of the models by value, or else by spelling.
         """
         named = _named_models(models)
-        _check_plane(reach, points)
+        if not (is_finite(reach) and reach >= 0):
+            raise BadInput(
+                f"reach={reach!r} is not a finite number from 0 up; 1 is the data's range"
+            )
+        if not is_integer(points, 2):
+            raise BadInput(f"points={points!r} is not a whole number from 2 up, such as 150")
         plane = Plane.of(x)
         classes = np.asarray(next(iter(named.values())).classes_)
         labels = plane.labels(y, classes)
@@ -77,29 +82,23 @@ class PosteriorDisplay(canvas.Display):
         axes = self._axes(ax, (4.2 * wide, 4.0), wide)
         if len(axes) < wide:
             raise BadInput(f"{len(axes)} axes were given for {wide} models; pass {wide}")
-        self.images_: dict[str, Any] = {}
-        self.points_: list[Any] = []
+        self.images_, self.points_ = dict[str, Any](), []
         around = (self.x[0], self.x[-1], self.y[0], self.y[-1])
         look = {"extent": around, "origin": "lower", "aspect": "auto", "interpolation": "nearest"}
         for panel, (name, p) in zip(axes, self.posteriors.items(), strict=True):
             self.images_[name] = panel.imshow(colours(p), **look)
-            self._scatter(panel, scatter)
             panel.set_title(canvas.literal(name))
+            if self.points is not None:
+                self._scatter(panel, *self.points, scatter)
         if self.points is not None:
             axes[0].legend(loc="upper left", fontsize="small")
         return self
 
-    def _scatter(self, ax: Any, scatter: dict[str, Any]) -> None:
-        if self.points is None:
-            return
-        rows, labels = self.points
+    def _scatter(self, ax: Any, rows: Any, labels: Any, scatter: dict[str, Any]) -> None:
         for label, colour in zip(self.classes, COLOURS, strict=False):
-            points = rows[labels == label]
             look = {"s": 8, "color": colour, "edgecolors": canvas.ink(ax), "linewidths": 0.3}
-            label = canvas.literal(str(label))
-            self.points_.append(
-                ax.scatter(points[:, 0], points[:, 1], label=label, **look | scatter)
-            )
+            look |= {"label": canvas.literal(str(label))} | scatter
+            self.points_.append(ax.scatter(*rows[labels == label].T, **look))
 
 
 def colours(p: Floats) -> Floats:
@@ -216,14 +215,6 @@ def _named_models(models: Any) -> dict[str, Any]:
     return named
 
 
-def _check_plane(reach: Any, points: Any) -> None:
-    """Refuse a reach or a number of points that makes no plane."""
-    if not (isinstance(reach, int | float) and isfinite(reach) and reach >= 0):
-        raise BadInput(f"reach={reach!r} is not a finite number from 0 up; 1 is the data's range")
-    if not (isinstance(points, int | np.integer) and points >= 2):
-        raise BadInput(f"points={points!r} is not a whole number from 2 up, such as 150")
-
-
 def _model_name(name: str) -> str:
     return f"model {name!r}" if name else "the model"
 
@@ -247,9 +238,8 @@ class ConfidenceDisplay(canvas.Display):
         self.result = result
         self.radii = np.array(list(next(iter(result.values())).at))
         if not len(self.radii):
-            raise BadInput(
-                "there are no radii to draw; ask in_and_out for some, such as radii=(1, 5)"
-            )
+            ask = "ask in_and_out for some, such as radii=(1, 5)"
+            raise BadInput(f"there are no radii to draw; {ask}")
 
     @classmethod
     def from_result(cls, result: InAndOut, *, ax: Any = None, **line: Any) -> Self:

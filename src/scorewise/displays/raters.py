@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 import scorewise.measures  # noqa: F401 - fills the register
-from scorewise.arrays import Bools, Floats
 from scorewise.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from scorewise.columns import Kind
 from scorewise.displays import canvas
@@ -23,7 +22,7 @@ from scorewise.inference.agreement_weights import Weights
 from scorewise.measures.agreement import cohen_kappa
 from scorewise.registry import RATER_MEASURES
 from scorewise.statistics.smroc import TOLERANCE, why_not_unit
-from scorewise.tallies import Ratings, Tally
+from scorewise.tallies import Ratings
 
 # whether decisions are the same, whether scores are near, what it is called, colour, marker, size
 OPINIONS = (
@@ -36,14 +35,6 @@ SHADES = ("#FFFFFF", "#F2F2F2", "#E6E6E6", "#DADADA", "#CECECE", "#C2C2C2")
 COEFFICIENTS_OF_TWO = "cohen_kappa", "scott_pi", "krippendorff_alpha", "gwet_ac", "brennan_prediger"
 COEFFICIENTS_OF_MORE = "fleiss_kappa", "conger_kappa", *COEFFICIENTS_OF_TWO[2:]
 MAX_RATERS = 60
-
-
-class Rater(NamedTuple):
-    """Decisions and scores of one rater, and the tally of the scores against decisions or labels."""
-
-    decisions: Bools
-    scores: Floats
-    tally: Tally
 
 
 class AgreementDisplay(canvas.Display):
@@ -68,14 +59,11 @@ class AgreementDisplay(canvas.Display):
 
         if not 0 <= tolerance <= 1:
             raise BadInput(Option("tolerance", tolerance), " is not a number in [0, 1]")
-        o = scorewise.raters(
-            raters, y=y, positive=positive, kind=kind, tolerance=tolerance
-        ).opinions
-        for name, t in zip(o.names, o.tallies, strict=True):
+        found = scorewise.raters(raters, y=y, positive=positive, kind=kind, tolerance=tolerance)
+        self.opinions = found.opinions
+        for name, t in zip(self.opinions.names, self.opinions.tallies, strict=True):
             if why := why_not_unit(t):
                 raise BadInput(f"score of {name}: {why}")
-        columns = zip(o.names, o.decisions.T, o.scores.T, o.tallies, strict=True)
-        self.raters = {name: Rater(*column) for name, *column in columns}
         self.tolerance, self.midpoint = tolerance, midpoint
 
     @classmethod
@@ -90,24 +78,25 @@ class AgreementDisplay(canvas.Display):
 
         On one given `ax` only the curves.
         """
-        first, second = pair or tuple(self.raters)[:2]
-        for name in (first, second):
-            if name not in self.raters:
-                known = ", ".join(self.raters)
-                raise BadInput(f"no rater is named {name!r}; there are {known}")
+        names = list(self.opinions.names)
+        pair = pair or (names[0], names[1])
+        for name in pair:
+            if name not in names:
+                raise BadInput(f"no rater is named {name!r}; there are {', '.join(names)}")
         self.points_: dict[str, Any] = {}
-        return self._panels(ax, (10.8, 6.2), self._curves, partial(self._scores, first, second))
+        return self._panels(ax, (10.8, 6.2), self._curves, partial(self._scores, pair))
 
     def _curves(self, ax: Any) -> None:
-        lines = plain_curves(
-            ax, [(rater.tally, name, {}) for name, rater in self.raters.items()], self.midpoint
-        )
-        self.lines_ = dict(zip(self.raters, lines, strict=True))
+        o = self.opinions
+        curves: Any = [(t, name, {}) for t, name in zip(o.tallies, o.names, strict=True)]
+        lines = plain_curves(ax, curves, self.midpoint)
+        self.lines_ = dict(zip(o.names, lines, strict=True))
 
-    def _scores(self, first: str, second: str, ax: Any) -> None:
-        a, b = self.raters[first], self.raters[second]
-        same = a.decisions == b.decisions
-        near = np.abs(a.scores - b.scores) <= self.tolerance + TOLERANCE  # 0.7 - 0.6 is above 0.1
+    def _scores(self, pair: tuple[str, str], ax: Any) -> None:
+        at = [self.opinions.names.index(name) for name in pair]
+        decisions, (a, b) = self.opinions.decisions[:, at], self.opinions.scores[:, at].T
+        same = decisions[:, 0] == decisions[:, 1]
+        near = np.abs(a - b) <= self.tolerance + TOLERANCE  # 0.7 - 0.6 is above 0.1
         ends, label = np.array([0.0, 1.0]), f"scores within {self.tolerance:g}"
         canvas.shade(ax, ends, ends - self.tolerance, ends + self.tolerance, GREY, label)
         few = len(same) <= 2000
@@ -115,12 +104,12 @@ class AgreementDisplay(canvas.Display):
             which = (same == alike) & (near == close)
             if which.any():
                 self.points_[label] = ax.scatter(
-                    a.scores[which], b.scores[which], s=size if few else size / 4, c=colour,
+                    a[which], b[which], s=size if few else size / 4, c=colour,
                     marker=marker, alpha=0.8 if few else 0.3, linewidths=1.2 if marker == "x" else 0,
                     label=f"{label} ({np.count_nonzero(which):,})", rasterized=not few,
                 )  # fmt: skip
         ax.set(xlim=UNIT, ylim=UNIT, **canvas.EQUAL)
-        canvas.frame(ax, f"score of {first}", f"score of {second}", "above", 2)
+        canvas.frame(ax, f"score of {pair[0]}", f"score of {pair[1]}", "above", 2)
 
 
 class OpinionsDisplay(canvas.Display):
@@ -178,14 +167,10 @@ class CoefficientsDisplay(canvas.Display):
 
         The options are those of the measures, such as weights= and level=.
         """
+        two = r.raters is not None and len(r.raters) == 2
         if names is None:
-            names = (
-                COEFFICIENTS_OF_TWO
-                if r.raters is not None and len(r.raters) == 2
-                else COEFFICIENTS_OF_MORE
-            )
-        unknown = [name for name in names if name not in RATER_MEASURES]
-        if unknown:
+            names = COEFFICIENTS_OF_TWO if two else COEFFICIENTS_OF_MORE
+        if unknown := [name for name in names if name not in RATER_MEASURES]:
             registered = ", ".join(sorted(RATER_MEASURES))
             raise BadInput(f"no measure of raters is named {unknown[0]!r}; there are {registered}")
         of = [RATER_MEASURES[name] for name in names]
@@ -199,8 +184,7 @@ class CoefficientsDisplay(canvas.Display):
         ends = [x for e in values for x in (e.value, e.low) if np.isfinite(x)]
         left = max(-1.0, min([-0.12, *(x - 0.05 for x in ends)]))
         self._shade(ax, left)
-        self.dots_: dict[str, Any] = {}
-        self.lines_: dict[str, Any] = {}
+        self.dots_, self.lines_ = {}, {}
         for y, (name, e) in enumerate(self.estimates.items()):
             self._row(ax, y, name, e)
         ax.set(xlim=(left, 1.02), ylim=(many - 0.4, -0.6))
@@ -215,11 +199,10 @@ class CoefficientsDisplay(canvas.Display):
         look = {"va": "bottom", "ha": "center", "fontsize": "small", "color": canvas.ink(ax)}
         for (name, edge), shade in zip(BANDS.items(), SHADES, strict=True):
             high = float(edge)
-            # at 1 the axis ends a little later
-            end = high if high < 1 else 1.02
+            end = high if high < 1 else 1.02  # the axis ends a little later
             self.bands_[name] = ax.axvspan(low, end, color=shade, lw=0, zorder=0)
-            middle, text = (low + min(end, 1.0)) / 2, name.replace(" ", "\n")
-            ax.text(middle, 1.01, text, transform=ax.get_xaxis_transform(), **look)
+            place = (low + high) / 2, 1.01
+            ax.text(*place, name.replace(" ", "\n"), transform=ax.get_xaxis_transform(), **look)
             low = high
 
     def _row(self, ax: Any, y: int, name: str, e: Estimate) -> None:
@@ -229,9 +212,8 @@ class CoefficientsDisplay(canvas.Display):
             return
         if np.isfinite(e.low) and np.isfinite(e.high):
             (self.lines_[name],) = ax.plot([e.low, e.high], [y, y], color=BLUE, lw=2.4, zorder=3)
-        (self.dots_[name],) = ax.plot(
-            [e.value], [y], "o", color=BLUE, ms=8, mec="white", mew=1.2, zorder=4
-        )
+        look = {"color": BLUE, "ms": 8, "mec": "white", "mew": 1.2, "zorder": 4}
+        (self.dots_[name],) = ax.plot([e.value], [y], "o", **look)
 
 
 class PairsDisplay(canvas.Display):

@@ -10,9 +10,8 @@ import numpy as np
 from scorewise.checks import one_of
 from scorewise.colours import BLUE, VERMILION
 from scorewise.columns import Rows
-from scorewise.curves.hull import Decomposition, calibrated, decompose
-from scorewise.curves.reliability import Bands, Reliability, reliability, smooth_reliability
-from scorewise.curves.thresholds import Band
+from scorewise.curves.hull import calibrated, decompose
+from scorewise.curves.reliability import Bands, reliability, smooth_reliability
 from scorewise.displays import canvas
 from scorewise.displays.canvas import CHANCE, UNIT
 from scorewise.displays.curves import MAX_CLASSES, ClassCurvesDisplay
@@ -47,15 +46,8 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         rows: Rows | None = None,
     ) -> None:
         self.tally, self.name, self._rows = t, name, rows
-        self.curve: Reliability = reliability(
-            t, level=level, bands=bands, simultaneous=simultaneous, seed=seed
-        )
-        self.parts: Decomposition = decompose(t)
-
-    @property
-    def smooth_curve(self) -> Band:
-        """The share of positives over the probability by loess, with its band."""
-        return smooth_reliability(self.tally, level=self.curve.level, rows=self._rows)
+        options: Any = {"bands": bands, "simultaneous": simultaneous, "seed": seed}
+        self.curve, self.parts = reliability(t, level=level, **options), decompose(t)
 
     def plot(
         self,
@@ -81,6 +73,7 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
             above.get_gridspec().set_height_ratios([5, 1])
         self._curve(above, axis, band, parts, line)
         self.smooth_ = self._smooth(above) if smooth else None
+        canvas.frame(above, "probability", "share of positives", self._corner)
         self.histogram_ = None
         if below:
             self.histogram_ = self._histogram(below[0], axis)
@@ -92,12 +85,11 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
 
     def _smooth(self, ax: Any) -> tuple[Any, Any]:
         """The smooth curve, dashed, and its band."""
-        c, colour = self.smooth_curve, VERMILION if self.name is None else self.line_.get_color()
+        c = smooth_reliability(self.tally, level=self.curve.level, rows=self._rows)
+        colour = VERMILION if self.name is None else self.line_.get_color()
         label = f"loess, {canvas.percent(c.level)} band"
         (curve,) = ax.plot(c.x, c.y, color=colour, ls="--", lw=1.6, zorder=4, label=label)
-        band = canvas.shade(ax, c.x, c.low, c.high, colour, "_smooth band")
-        canvas.frame(ax, "probability", "share of positives", self._corner)
-        return curve, band
+        return curve, canvas.shade(ax, c.x, c.low, c.high, colour, "_smooth band")
 
     def _foot(self, ax: Any) -> Any:
         """Shares of the rows along the foot of the curve, the highest bar a seventh of the height."""
@@ -126,36 +118,31 @@ class ReliabilityDisplay(canvas.PredictionDisplay):
         self._scale(ax, axis)
         above = float((c.mass * (c.y - c.x)).sum()) > 0.1 * c.mass.sum()
         self._corner = "above foot" if above and not parts else "upper left"
-        canvas.frame(ax, "probability", "share of positives", self._corner)
 
     def _parts(self, ax: Any, colour: Any) -> Any:
         """The parts of the Brier score; of several curves each has its own place for them."""
         below = 0.03 + 0.16 * sum(text.get_gid() == PARTS for text in ax.texts)
         parts = {"MCB": self.parts.mcb, "DSC": self.parts.dsc, "UNC": self.parts.unc}
-        return ax.text(
-            0.97, below, "\n".join(f"{name} {number(x, 4)}" for name, x in parts.items()), gid=PARTS,
-            transform=ax.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4,
-            color=colour,
-        )  # fmt: skip
+        text = "\n".join(f"{name} {number(x, 4)}" for name, x in parts.items())
+        look = {"ha": "right", "va": "bottom", "fontsize": "small", "linespacing": 1.4}
+        return ax.text(0.97, below, text, gid=PARTS, transform=ax.transAxes, color=colour, **look)
 
     def _scale(self, ax: Any, axis: Axis) -> None:
-        if axis == "linear":
-            ax.set(xlim=UNIT, ylim=UNIT)
-            return
-        inside = self.curve.x[(self.curve.x > 0) & (self.curve.x < 1)]
-        least = min(inside.min(), 1 - inside.max(), 0.1) / 2 if len(inside) else 1e-3
-        end = max(float(least), 1e-6)
-        ax.set_xscale("logit", nonpositive="clip")
-        ax.set_yscale("logit", nonpositive="clip")
-        ax.set(xlim=(end, 1 - end), ylim=(end, 1 - end))
+        ends = UNIT
+        if axis == "logit":
+            inside = self.curve.x[(self.curve.x > 0) & (self.curve.x < 1)]
+            least = min(inside.min(), 1 - inside.max(), 0.1) / 2 if len(inside) else 1e-3
+            ends = max(float(least), 1e-6), 1 - max(float(least), 1e-6)
+            ax.set_xscale("logit", nonpositive="clip")
+            ax.set_yscale("logit", nonpositive="clip")
+        ax.set(xlim=ends, ylim=ends)
 
     def _histogram(self, ax: Any, axis: Axis) -> Any:
         c = self.curve
         edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
         if axis == "logit":
             low = max(float(np.min(np.minimum(c.x, 1 - c.x))), 1e-6) / 1.01
-            reach = np.log(1 - low) - np.log(low)
-            edges = expit(np.linspace(-reach, reach, HISTOGRAM_BINS + 1))
+            edges = expit((2 * edges - 1) * (np.log(1 - low) - np.log(low)))
         at = np.clip(c.x, edges[0], edges[-1])
         colour = self.line_.get_color()
         drawn = ax.hist(at, bins=edges, weights=c.mass, color=colour, alpha=0.35)
@@ -234,11 +221,10 @@ class RecalibrationDisplay(_BeforeAndAfter):
         cls, r: Any, *, ax: Any = None, bins: int = BINS
     ) -> Self | ClassRecalibrationDisplay:
         """Draw a fitted `Recalibrator` on the rows that it was fitted to."""
-        if hasattr(r.map_, "classes"):
-            t = r.data_
-            q = r.map_.of_table(t)
-            return ClassRecalibrationDisplay(t.p, q, t.y, t.w, bins=bins).plot(ax=ax)
-        return cls(r.data_, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
+        t = r.data_
+        if not hasattr(r.map_, "classes"):
+            return cls(t, r.map_, name=r.chosen, bins=bins).plot(ax=ax)
+        return ClassRecalibrationDisplay(t.p, r.map_.of_table(t), t.y, t.w, bins=bins).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map and the reliability, on two panels or on as many as are given."""

@@ -57,10 +57,10 @@ class DensityDisplay(canvas.PredictionDisplay):
     def plot(self, ax: Any = None, **line: Any) -> Self:
         """Draw the curves; `line` goes to matplotlib's `plot`, such as `lw=3`."""
         (ax,) = self._axes(ax, (6.4, 4.0))
-        self.lines_ = {
-            word: canvas.curve(ax, d.x, d.y, self._named(word) if word else self.name, line)
-            for word, d in self.densities.items()
-        }
+        self.lines_ = {}
+        for word, d in self.densities.items():
+            label = self._named(word) if word else self.name
+            self.lines_[word] = canvas.curve(ax, d.x, d.y, label, line)
         self.line_ = next(iter(self.lines_.values()))
         where = "above" if ax.get_legend_handles_labels()[1] else None
         limits = {"xlim": ax.dataLim.intervalx, "ylim": (0, None)}
@@ -144,10 +144,9 @@ class DriftDisplay(canvas.Display):
 
         These are two or four panels; of given axes, as many of them as there are.
         """
-        draw = [self._scores, self._curves]
-        if not self.windows:
-            return self._panels(ax, (10.8, 5.2), *draw)
-        return self._panels(ax, (10.8, 8.6), *draw, self._areas, self._means, rows=2)
+        over_time = [self._areas, self._means] if self.windows else []
+        size, rows = ((10.8, 8.6), 2) if over_time else ((10.8, 5.2), 1)
+        return self._panels(ax, size, self._scores, self._curves, *over_time, rows=rows)
 
     def _scores(self, ax: Any) -> None:
         units = [unit(t.score, t.kind) for t in self.samples]
@@ -161,15 +160,12 @@ class DriftDisplay(canvas.Display):
             bars = ax.stairs(share, edges, **fill, label=label, color=look["color"])
             self.histograms_.append(bars)
         for t, name, look in self._both:
-            value, word = self._middle(t)
+            value, word = mean_score(t).value, "mean score"
+            if self.smooth and not t.why_not_ranked:
+                value, word = find_midpoint(t, self.midpoint).value, "midpoint"
             label = f"{name}: {word} {number(value)}"
             self.midpoints_.append(ax.axvline(value, **look, lw=1.6, label=label))
         canvas.frame(ax, "score", "share of rows", "above", 2)
-
-    def _middle(self, t: Tally) -> tuple[float, str]:
-        if t.why_not_ranked or not self.smooth:
-            return mean_score(t).value, "mean score"
-        return find_midpoint(t, self.midpoint).value, "midpoint"
 
     def _curves(self, ax: Any) -> None:
         self.lines_ = plain_curves(
@@ -177,8 +173,11 @@ class DriftDisplay(canvas.Display):
         )
 
     def _areas(self, ax: Any) -> None:
-        smooth = partial(smauc, midpoint=self.midpoint), "smAUC"
-        self.areas_ = self._over_time(ax, *(smooth if self.smooth else (auroc, "AUROC")))
+        if self.smooth:
+            smooth = partial(smauc, midpoint=self.midpoint)
+            self.areas_ = self._over_time(ax, smooth, "smAUC")
+        else:
+            self.areas_ = self._over_time(ax, auroc, "AUROC")
 
     def _means(self, ax: Any) -> None:
         self.means_ = self._over_time(ax, mean_score, "mean score")
@@ -193,11 +192,9 @@ class DriftDisplay(canvas.Display):
             label = f"{self.names[0]}, {text}"
             ax.axhspan(reference.low, reference.high, color=BLUE, alpha=0.18, lw=0, label=label)
             ax.axhline(reference.value, color=BLUE, lw=1.2)
-        at = np.arange(len(value))
-        points = ax.errorbar(
-            at, value, yerr=np.abs([value - low, high - value]), fmt="o", ms=4.5, lw=1.2, capsize=2.5,
-            color=VERMILION, label=f"windows, {text}",
-        )  # fmt: skip
+        at, ends = np.arange(len(value)), np.abs([value - low, high - value])
+        look = {"fmt": "o", "ms": 4.5, "lw": 1.2, "capsize": 2.5, "color": VERMILION}
+        points = ax.errorbar(at, value, yerr=ends, **look, label=f"windows, {text}")
         step = max(1, -(-len(at) // 12))
         names = [name for name, _ in self.windows[::step]]
         ax.set_xticks(at[::step], names, rotation=30, ha="right")

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
-from scorewise.arrays import Floats
 from scorewise.checks import one_of
 from scorewise.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from scorewise.curves import roc as roc_of
@@ -72,14 +71,6 @@ class HullDisplay(canvas.PredictionDisplay):
         """The area between the curve and its hull: how far the scores are from calibration."""
         return self.curve.gap
 
-    @property
-    def steps(self) -> tuple[Floats, Floats]:
-        """The scores from which on each calibrated score holds, and these; the last comes twice."""
-        value = self.curve.slopes()[::-1]
-        start = first_of_runs(value)
-        score = unit(self.tally.score, self.tally.kind)
-        return np.append(score[start], score[-1:]), np.append(value[start], value[-1:])
-
     def plot(self, ax: Any = None, **line: Any) -> Self:
         """Draw the curve with its hull, and the calibrated scores; on one given `ax` only the first."""
         return self._panels(ax, (10.4, 5.2), partial(self._curve, line), self._slopes)
@@ -105,8 +96,10 @@ class HullDisplay(canvas.PredictionDisplay):
         return ax.add_collection(patch, autolim=False)
 
     def _slopes(self, ax: Any) -> None:
+        value, score = self.curve.slopes()[::-1], unit(self.tally.score, self.tally.kind)
+        steps = np.append(first_of_runs(value), -1)  # the last holds up to the highest score
         look = {"drawstyle": "steps-post", "color": VERMILION, "lw": 1.8}
-        (self.slopes_,) = ax.plot(*self.steps, **look, label="isotonic regression")
+        (self.slopes_,) = ax.plot(score[steps], value[steps], **look, label="isotonic regression")
         ax.set_ylim(UNIT)
         if self.of == "roc" and not why_not_unit(self.tally):
             canvas.dotted(ax, [0, 1], [0, 1], "calibrated already")
@@ -129,10 +122,9 @@ class SmRocDisplay(canvas.PredictionDisplay):
     @classmethod
     def from_tally(cls, t: Tally, *, ax: Any = None, **options: Any) -> Self:
         """Draw a tally; the options are `midpoint=`, `level=`, `seed=`, `name=` and those of `plot`."""
-        curve_options = {
-            key: options.pop(key) for key in ("midpoint", "level", "seed") if key in options
-        }
-        return cls._plotted(_smroc(t, **curve_options), ax=ax, **options)
+        known = [name for name in ("midpoint", "level", "seed") if name in options]
+        curve = _smroc(t, **{name: options.pop(name) for name in known})
+        return cls._plotted(curve, ax=ax, **options)
 
     @cached_property
     def parts(self) -> Segments:
@@ -191,10 +183,9 @@ class SmRocDisplay(canvas.PredictionDisplay):
             which = (parts.appropriate >= least) & (parts.appropriate < above)
             above = least
             if which.any():
-                drawn = LineCollection(
-                    list(lines[which]), colors=colour, linewidths=width, linestyles=[dash],
-                    label=label, zorder=3, capstyle="butt",
-                )  # fmt: skip
+                look: Any = {"colors": colour, "linewidths": width, "linestyles": [dash]}
+                drawn = LineCollection(list(lines[which]), **look, label=label, zorder=3)
+                drawn.set_capstyle("butt")
                 collections.append(ax.add_collection(drawn))
         return collections
 
@@ -274,11 +265,10 @@ class _MidpointedDisplay(canvas.PredictionDisplay):
                 value = find_midpoint(self.tally, rule).value
             except BadInput:  # the densities do not cross
                 continue
-            (marks[rule],) = ax.plot(
-                [value, value], [0, 0.06], marker="os^D"[len(marks)], markevery=[1], ms=5, lw=0.9,
-                zorder=5, color=canvas.ink(ax), mfc=ax.get_facecolor(),
-                transform=ax.get_xaxis_transform(), label=f"{rule} {number(value)}",
-            )  # fmt: skip
+            look = {"marker": "os^D"[len(marks)], "markevery": [1], "ms": 5, "lw": 0.9, "zorder": 5}
+            look |= {"color": canvas.ink(ax), "mfc": ax.get_facecolor()}
+            look |= {"transform": ax.get_xaxis_transform(), "label": f"{rule} {number(value)}"}
+            (marks[rule],) = ax.plot([value, value], [0, 0.06], **look)
         return marks
 
 
@@ -330,10 +320,8 @@ class SensitivityDisplay(_MidpointedDisplay):
         (self.line_,) = ax.plot(x, y, drawstyle="steps-pre", **canvas.styled(look, line))
         self.midpoint_ = self._midpoint(ax)
         used = areas.at(self.found.value)
-        (self.point_,) = ax.plot(
-            self.found.value, used, "o", color=self.line_.get_color(), ms=7, zorder=6,
-            label=f"smAUC used: {number(used)}",
-        )  # fmt: skip
+        look = {"color": self.line_.get_color(), "label": f"smAUC used: {number(used)}"}
+        (self.point_,) = ax.plot(self.found.value, used, "o", ms=7, zorder=6, **look)
         self.rules_ = self._rules(ax) if rules else {}
         canvas.frame(ax, "midpoint", "area under smROC", "above", 3, xlim=(0, 1))
         return self

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -127,9 +128,9 @@ def saved_figures(document: Any) -> dict[str, SavedFigure]:
     """The figures of a document by their kind; those of two kinds of axes are one for each."""
     saved: dict[str, SavedFigure] = {}
     for f in (f for figures in figures_of(document).values() for f in figures):
-        for name, svg in f.apart.items():
-            free = (name if k == 1 else f"{name}_{k}" for k in range(1, 1000))
-            alone = SavedFigure(f.kind, f.title, f.description, svg, f.table, {name: svg})
+        for name, svg in f.drawings.items():
+            free = (name if k == 1 else f"{name}_{k}" for k in count(1))
+            alone = SavedFigure(f.kind, f.title, f.description, {name: svg}, f.table)
             saved[next(n for n in free if n not in saved)] = alone
     return saved
 

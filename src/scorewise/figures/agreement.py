@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scorewise.colours import BLUE, VERMILION, colour_of
-from scorewise.figures.forest import MAX_ROWS, Forest, Mark, ReferenceLine, Row, forest_figure
+from scorewise.figures.forest import MAX_ROWS, Forest, Mark, ReferenceLine, Row
 from scorewise.figures.layout import (
     ci_text,
     defined_measure,
@@ -40,7 +40,7 @@ def coefficients(doc: Any) -> Iterator[Figure]:
     bands += zip(edges[1:], edges[2:], list(BANDS)[1:], strict=False)
     rows = [Row(m.title, [Mark.of(m, BLUE)]) for m in defined]
     forest = Forest(rows, "coefficient", bounds=(None, 1.0), bands=bands)
-    yield forest_figure("agreement", "Agreement beyond chance", text, forest)
+    yield forest.figure("agreement", "Agreement beyond chance", text)
 
 
 def pairs(doc: Any) -> Iterator[Figure]:
@@ -90,7 +90,7 @@ def ceilings(doc: Any) -> Iterator[Figure]:
     ]
     keys = [dot("judge with humans", BLUE), dot("humans with one another", INK)]
     forest = Forest(rows, "kappa", bounds=(None, 1.0), keys=keys)
-    yield forest_figure("judges", "Judges beside humans", text, forest)
+    yield forest.figure("judges", "Judges beside humans", text)
 
 
 def accuracies(doc: Any) -> Iterator[Figure]:
@@ -106,7 +106,7 @@ def accuracies(doc: Any) -> Iterator[Figure]:
     base = judges[0].accuracy.baseline
     lines = [ReferenceLine(base, "most frequent")] if base is not None else []
     forest = Forest(rows, "accuracy", lines, (0.0, 1.0))
-    yield forest_figure("judge_accuracy", "Accuracy of judges", text, forest)
+    yield forest.figure("judge_accuracy", "Accuracy of judges", text)
 
 
 def _judge(j: Any, *marks: Mark) -> Row:
@@ -133,7 +133,7 @@ def confidence(doc: Any) -> Iterator[Figure]:
     )
     keys = [dot("accuracy", BLUE), dot("mean confidence", VERMILION)]
     forest = Forest(rows, "share", bounds=(0.0, 1.0), keys=keys)
-    yield forest_figure("confidence", "Confidence beside accuracy", text, forest)
+    yield forest.figure("confidence", "Confidence beside accuracy", text)
 
 
 def _both(record: Any) -> Sequence[Mark]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scorewise.colours import BLUE, GREY, VERMILION, colour_of
-from scorewise.figures.forest import MAX_ROWS, Forest, Mark, ReferenceLine, Row, forest_figure
+from scorewise.figures.forest import MAX_ROWS, Forest, Mark, ReferenceLine, Row
 from scorewise.figures.layout import (
     defined_measure,
     figure,
@@ -72,16 +72,13 @@ def _groups(doc: Any, name: str, rows: Sequence[Row]) -> Figure:
     note = f"Filled: differs from the rest after correction.{dashed}"
     if many > MAX_ROWS:
         usual = overall.get(0) or 0.0
-        distance = (max((abs((m.value or 0) - usual) for m in r.marks), default=0) for r in rows)
-        rows = [
-            r for _, r in sorted(zip(distance, rows, strict=True), key=lambda x: -x[0])[:MAX_ROWS]
-        ]
+        gaps = {r.name: [abs((m.value or 0) - usual) for m in r.marks] for r in rows}
+        rows = sorted(rows, key=lambda r: -max(gaps[r.name], default=0))[:MAX_ROWS]
     if any(r.quiet for r in rows):
         note += f" Grey: fewer than {first.min_rows} rows, not judged."
     note += f" The {MAX_ROWS} farthest of {many} groups." if many > MAX_ROWS else ""
     keys = [dot(r.model, colour_of(i), i) for i, r in enumerate(records) if several]
     bounds = (0.0, 1.0) if name in SHARES else (None, None)
-    forest = Forest(rows, title, lines, bounds, keys=keys, note=note)
     heads: Any = [("Group", "name"), ("Model", "name"), ("Rows", "count"), title, "From", "To"]
     data = [
         (g.name, r.model, g.rows, m.value, m.low, m.high)
@@ -90,7 +87,8 @@ def _groups(doc: Any, name: str, rows: Sequence[Row]) -> Figure:
         for m in g.measures
         if m.name == name
     ]
-    return forest_figure(f"forest_{name}", f"{title} by {_by(first.by)}", text, forest, heads, data)
+    forest = Forest(rows, title, lines, bounds, keys=keys, note=note)
+    return forest.figure(f"forest_{name}", f"{title} by {_by(first.by)}", text, heads, data)
 
 
 def _group_rows(records: Sequence[Any], name: str, level: float) -> list[Row]:
@@ -138,7 +136,7 @@ def promised(doc: Any) -> Iterator[Figure]:
     lines = [] if limit is None else [ReferenceLine(limit, "asked")]
     forest = Forest(rows, titled(name), lines, (0.0, 1.0), note=note)
     title = f"{titled(name)} at the common cut, by {_by(doc.by)}"
-    yield forest_figure("forest_groups", title, text, forest)
+    yield forest.figure("forest_groups", title, text)
 
 
 def classes(doc: Any) -> Iterator[Figure]:
@@ -150,13 +148,10 @@ def classes(doc: Any) -> Iterator[Figure]:
     largest = sorted(doc.classes, key=lambda c: -c.weight)[:MAX_ROWS]
     shown = [c for c in doc.classes if c in largest]
     titles = [titled(n) for n in names]
-    marks = [
-        [Mark.of(defined_measure(c, n), colour_of(i)) for i, n in enumerate(names)] for c in shown
-    ]
-    rows = [
-        Row(c.name, own_marks, f"n = {count(c.weight)}", c.name)
-        for c, own_marks in zip(shown, marks, strict=True)
-    ]
+    rows = []
+    for c in shown:
+        marks = [Mark.of(defined_measure(c, n), colour_of(i)) for i, n in enumerate(names)]
+        rows.append(Row(c.name, marks, f"n = {count(c.weight)}", c.name))
     valued = [(m.value, c.name) for c in shown if (m := defined_measure(c, names[0]))]
     lowest = ""
     if valued:
@@ -166,13 +161,11 @@ def classes(doc: Any) -> Iterator[Figure]:
         f"{', '.join(titles)} of each class, with {percent(doc.settings.level)} intervals.{lowest}"
     )
     keys = [dot(title, colour_of(i)) for i, title in enumerate(titles)]
-    forest = Forest(rows, "value", bounds=(0.0, 1.0), keys=keys)
     heads: Any = [("Class", "name"), ("Rows", "count"), *((title, "text") for title in titles)]
-    data = [
-        (c.name, c.weight, *(m.text for m in own_marks))
-        for c, own_marks in zip(shown, marks, strict=True)
-    ]
-    yield forest_figure("forest_classes", "Class by class", text, forest, heads, data)
+    texts = ([m.text for m in row.marks] for row in rows)
+    data = [(c.name, c.weight, *text) for c, text in zip(shown, texts, strict=True)]
+    forest = Forest(rows, "value", bounds=(0.0, 1.0), keys=keys)
+    yield forest.figure("forest_classes", "Class by class", text, heads, data)
 
 
 def differences(doc: Any) -> Iterator[Figure]:
@@ -208,7 +201,6 @@ def differences(doc: Any) -> Iterator[Figure]:
     if one_pair:
         title = f"Differences: {' - '.join(shortened(n, 40) for n in pairs[0])}"
         label = " - ".join(shortened(n, 24) for n in pairs[0])
-    forest = Forest(rows[:MAX_ROWS], label, [ReferenceLine(0.0)], keys=keys)
     names_of_pair: list[Any] = [("Measure", "title"), ("First", "name"), ("Second", "name")]
     heads = [*names_of_pair, "Difference", "From", "To", ("p (Holm)", "p")]
     data = [
@@ -216,7 +208,8 @@ def differences(doc: Any) -> Iterator[Figure]:
         for d in compared
         if d.measure in chosen
     ]
-    yield forest_figure("differences", title, text, forest, heads, data)
+    forest = Forest(rows[:MAX_ROWS], label, [ReferenceLine(0.0)], keys=keys)
+    yield forest.figure("differences", title, text, heads, data)
 
 
 def _winner(doc: Any, d: Any) -> str | None:
@@ -250,11 +243,10 @@ def changes(doc: Any) -> Iterator[Figure]:
     keys = [dot("changed", VERMILION), dot("not told apart from chance", GREY)]
     lines = [ReferenceLine(1.0, "chance"), ReferenceLine(0.0)]
     label = "size of the change, as a multiple of chance"
-    forest = Forest(rows, label, lines, (0.0, None), keys=keys)
     heads: Any = [("Statistic", "title"), "Change", "By chance", ("p (adjusted)", "p")]
     data = [(c.title, c.value, c.by_chance, c.p_adjusted) for c in tested]
-    title = f"Changes of {shortened(last.name, 40)}"
-    yield forest_figure("drift", title, text, forest, heads, data)
+    forest = Forest(rows, label, lines, (0.0, None), keys=keys)
+    yield forest.figure("drift", f"Changes of {shortened(last.name, 40)}", text, heads, data)
 
 
 def windows(doc: Any) -> Iterator[Figure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby, permutations
 from typing import Any
 
 from scorewise.colours import GREY, colour_of
@@ -24,21 +25,17 @@ def confusion(doc: Any) -> Iterator[Figure]:
     if doc.classes:
         yield class_confusion(doc)
         return
-    names = [
-        word if label is None else str(label)
-        for word, label in (("positive", doc.data.positive), ("negative", doc.data.negative))
-    ]
-    summary = layout.by_model(
-        [m.name for m in doc.models], [_decided(m.confusion) for m in doc.models]
-    )
+    classes = {"positive": doc.data.positive, "negative": doc.data.negative}
+    names = [word if label is None else str(label) for word, label in classes.items()]
+    decided = [_decided(m.confusion) for m in doc.models]
+    summary = layout.by_model([m.name for m in doc.models], decided)
     text = f"Labels against decisions, with the share of each label. {summary}."
     (wide, high), (left, top) = CELL, HEAD
     each, deep = left + 2 * wide + 26, 2 * high + top + 20
 
     def draw() -> Drawing:
         per_row = min(len(doc.models), 2)
-        rows = -(-len(doc.models) // per_row)
-        drawing = Drawing(each * per_row + 10, rows * deep + 4)
+        drawing = Drawing(each * per_row + 10, -(-len(doc.models) // per_row) * deep + 4)
         for i, m in enumerate(doc.models):
             x, y = (i % per_row) * each + left + 6, (i // per_row) * deep + top
             with drawing.group(data_model=i):
@@ -47,13 +44,9 @@ def confusion(doc: Any) -> Iterator[Figure]:
                 drawing.add(*_cells(x, y, names, m.confusion, i))
         return drawing
 
-    heads: Any = [
-        ("Model", "name"),
-        *((cell.upper(), "count") for cell in ("tp", "fp", "fn", "tn")),
-    ]
-    rows = [
-        (m.name, m.confusion.tp, m.confusion.fp, m.confusion.fn, m.confusion.tn) for m in doc.models
-    ]
+    cells = ("tp", "fp", "fn", "tn")
+    heads: Any = [("Model", "name"), *((cell.upper(), "count") for cell in cells)]
+    rows = [(m.name, *(getattr(m.confusion, cell) for cell in cells)) for m in doc.models]
     title = f"Decisions at the threshold {doc.settings.threshold:.4g}"
     yield layout.figure("confusion", title, text, heads, [("", rows)], draw)
 
@@ -90,10 +83,8 @@ def class_confusion(doc: Any) -> Figure:
     names = [c.name for c in doc.classes]
     totals = [sum(row) for row in weights]
     order = sorted(sorted(range(len(names)), key=lambda k: -totals[k])[:MOST_CLASSES])
-    worst = sorted(
-        ((weights[a][b], a, b) for a in range(len(names)) for b in range(len(names)) if a != b),
-        reverse=True,
-    )
+    pairs = permutations(range(len(names)), 2)
+    worst = sorted(((weights[a][b], a, b) for a, b in pairs), reverse=True)
     text = (
         "Labels (rows) against decisions (columns); the darker, the larger the share of the label."
     )
@@ -134,16 +125,13 @@ def threshold_curves(doc: Any) -> Iterator[Figure]:
         drawing, axes_of = layout.panels(
             keys, titles, ends, [(0.0, 1.0)] * 3, (UP_TO, ""), high=100.0
         )
-        for rate, axes in zip(RATES, axes_of, strict=True):
+        for k, axes in enumerate(axes_of, 1):
             for c, of in drawing.each_model(drawn):
-                drawing.add(axes.line(c.threshold[1:], _rates(c)[rate][1:], **of))
+                drawing.add(axes.line(c.threshold[1:], [rates[k] for rates in _rates(c)], **of))
             drawing.add(axes.vertical_line(threshold, data_threshold=""))
         return drawing
 
-    blocks = [
-        (c.model, [*zip(c.threshold, *(_rates(c)[r] for r in RATES), strict=True)][1:])
-        for _, c in drawn
-    ]
+    blocks = [(c.model, _rates(c)) for _, c in drawn]
     heads = ["Threshold", *titles]
     yield layout.figure("threshold_curves", "Rates over thresholds", text, heads, blocks, draw)
 
@@ -163,15 +151,11 @@ def _measured(model: Any) -> str:
     return ", ".join(f"{rate} {ci_text(m)}" for rate, m in measures if m)
 
 
-def _rates(c: Any) -> dict[str, list[float | None]]:
+def _rates(c: Any) -> list[tuple[float | None, ...]]:
+    """Each threshold after the first with its sensitivity, specificity and precision."""
     pos, neg = c.tp[-1], c.fp[-1]
-    return {
-        "sensitivity": [tp / pos for tp in c.tp],
-        "specificity": [1 - fp / neg for fp in c.fp],
-        "precision": [
-            tp / (tp + fp) if tp + fp else None for tp, fp in zip(c.tp, c.fp, strict=True)
-        ],
-    }
+    points = [*zip(c.threshold, c.tp, c.fp, strict=True)][1:]
+    return [(t, a / pos, 1 - b / neg, a / (a + b) if a + b else None) for t, a, b in points]
 
 
 def decision_curve(doc: Any) -> Iterator[Figure]:
@@ -218,13 +202,10 @@ def _useful(drawn: Sequence[tuple[int, Any]]) -> str:
     sentences = []
     for _, c in drawn[: layout.MAX_NAMED]:
         b = c.benefit
-        runs: list[list[float]] = [[]]
-        for t, low, everybody in zip(b.threshold, b.low, b.treat_all, strict=True):
-            if low > max(everybody, 0.0):
-                runs[-1].append(t)
-            elif runs[-1]:
-                runs.append([])
-        run = max(runs, key=len)
+        points = zip(b.threshold, b.low, b.treat_all, strict=True)
+        runs = groupby(points, lambda p: p[1] > max(p[2], 0.0))
+        useful = ([t for t, *_ in run] for better, run in runs if better)
+        run = max(useful, key=len, default=[])
         name = f"{layout.quoted_name(c.model)} is" if len(drawn) > 1 else "The scores are"
         where = f" from {run[0]:g} to {run[-1]:g}" if run else ""
         sentences.append(f"{name}{'' if run else ' not'} shown to be worth more than either{where}")

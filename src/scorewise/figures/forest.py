@@ -46,7 +46,7 @@ class Mark:
     def __post_init__(self) -> None:
         """What has no value has none, however that is written."""
         for end in ("value", "low", "high"):
-            if (x := getattr(self, end)) is not None and math.isnan(x):
+            if (x := getattr(self, end)) != x:  # NaN
                 setattr(self, end, None)
 
     @classmethod
@@ -61,9 +61,7 @@ class Mark:
         """The value and its interval in words."""
         if self.label:
             return self.label
-        if self.value is None:
-            return self.why or "—"
-        return ci_text(self)
+        return (self.why or "—") if self.value is None else ci_text(self)
 
 
 @dataclass
@@ -99,6 +97,22 @@ class Forest:
     keys: Sequence[Key] = ()
     note: str = ""
 
+    def figure(
+        self,
+        kind: str,
+        title: str,
+        description: str,
+        heads: Heads = (("", "name"), ("Value", "text")),
+        data: Sequence[Sequence[Any]] = (),
+    ) -> Figure:
+        """The figure of this kind, title and description; its table has the rows, unless other data."""
+        rows = data or [
+            (f"{r.name}, {k + 1}" if len(r.marks) > 1 else r.name, m.text)
+            for r in self.rows
+            for k, m in enumerate(r.marks)
+        ]
+        return figure(kind, title, description, heads, [("", rows)], self.draw)
+
     def draw(self) -> Drawing:
         """The drawing."""
         names = min(max((width(r.name) for r in self.rows), default=0) + 20, 200.0)
@@ -119,7 +133,7 @@ class Forest:
         for row, high in zip(self.rows, highs, strict=True):
             # one name of several rows is said once
             name = "" if row.words and row.name == said_last else row.name
-            self._row(drawing, x, replace(row, name=name), at, high, names, left)
+            self._row(drawing, x, replace(row, name=name), at + high / 2, names - 16)
             at, said_last = at + high, row.name
         half = width(self.x_title, 14) / 2 + 8
         middle = max(min((left + right) / 2, wide - half), half)
@@ -178,25 +192,13 @@ class Forest:
             if up.word and not self.bands:
                 drawing.add(label(at, top - 6, up.word, anchor="middle", size=12, ink=QUIET))
 
-    def _row(
-        self,
-        drawing: Drawing,
-        x: Scale,
-        row: Row,
-        top: float,
-        high: float,
-        names: float,
-        left: float,
-    ) -> None:
-        middle = top + high / 2
-        ink = QUIET if row.quiet else INK
+    def _row(self, drawing: Drawing, x: Scale, row: Row, middle: float, room: float) -> None:
+        ink, left = QUIET if row.quiet else INK, x.range[0] - 14
         with drawing.group(data_group=row.group):
             if row.name:
-                drawing.add(label(14, middle + 4.5, row.name, room=names - 16, ink=ink))
+                drawing.add(label(14, middle + 4.5, row.name, room=room, ink=ink))
             if row.words:
-                drawing.add(
-                    label(left - 14, middle + 4, row.words, anchor="end", size=12, ink=QUIET)
-                )
+                drawing.add(label(left, middle + 4, row.words, anchor="end", size=12, ink=QUIET))
             for k, mark in enumerate(row.marks):
                 y = middle + (k - (len(row.marks) - 1) / 2) * DODGE
                 colour = GREY if row.quiet else mark.colour
@@ -209,19 +211,17 @@ class Forest:
             return ""
         low = mark.value if mark.low is None else mark.low
         high = mark.value if mark.high is None else mark.high
-        whiskers = line([(x.inside(low), y), (x.inside(high), y)], colour, width=2)
-        for end, way in ((low, -1), (high, 1)):  # an arrow where the interval goes on
+        whiskers = [[(x.inside(low), y), (x.inside(high), y)]]
+        for end, way in ((low, -5), (high, 5)):  # an arrow where the interval goes on
             if not x.holds(end):
                 at = x.inside(end)
-                whiskers += line(
-                    [(at - 5 * way, y - 4), (at, y), (at - 5 * way, y + 4)], colour, width=2
-                )
-        fill = colour if mark.filled else "#FFFFFF"
-        paper = None if mark.filled else "sw-paper"
+                whiskers.append([(at - way, y - 4), (at, y), (at - way, y + 4)])
+        drawn = "".join(line(points, colour, width=2) for points in whiskers)
         if not x.holds(mark.value):
-            return whiskers
-        point = {"cx": x.place(mark.value), "cy": y, "r": 5.0, "fill": fill, "class_": paper}
-        return whiskers + element("circle", **point, stroke=colour, stroke_width=2)
+            return drawn
+        look = {"fill": colour} if mark.filled else {"fill": "#FFFFFF", "class_": "sw-paper"}
+        at = x.place(mark.value)
+        return drawn + element("circle", cx=at, cy=y, r=5.0, **look, stroke=colour, stroke_width=2)
 
 
 def _spaced_ticks(x: Scale) -> list[float]:
@@ -235,20 +235,3 @@ def _spaced_ticks(x: Scale) -> list[float]:
         ),
         [*x.domain],
     )
-
-
-def forest_figure(
-    kind: str,
-    title: str,
-    description: str,
-    forest: Forest,
-    heads: Heads = (("", "name"), ("Value", "text")),
-    data: Sequence[Sequence[Any]] = (),
-) -> Figure:
-    """The figure of a forest plot; its table has the rows as they are, unless there are other data."""
-    rows = data or [
-        (f"{r.name}, {k + 1}" if len(r.marks) > 1 else r.name, m.text)
-        for r in forest.rows
-        for k, m in enumerate(r.marks)
-    ]
-    return figure(kind, title, description, heads, [("", rows)], forest.draw)

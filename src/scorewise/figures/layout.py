@@ -110,12 +110,9 @@ def figure(
     def svg(draw: Callable[[], Drawing], **more: Any) -> str:
         return draw().svg(kind, title, description, **more)
 
-    def all_of_it() -> str:
-        return svg(draw) + "".join(svg(other, display="none") for other in others.values())
-
-    apart = {f"{kind}_{word}": partial(svg, other) for word, other in others.items()}
-    apart = {kind: partial(svg, draw), **apart}
-    return Figure(kind, title, description, all_of_it, Table(columns(heads), rows), apart)
+    drawings = {kind: draw, **{f"{kind}_{word}": other for word, other in others.items()}}
+    svgs = {name: partial(svg, drawing) for name, drawing in drawings.items()}
+    return Figure(kind, title, description, svgs, Table(columns(heads), rows))
 
 
 def model_keys(names: Sequence[tuple[int, str]], texts: Sequence[str] | None = None) -> list[Key]:
@@ -151,13 +148,11 @@ def unit_square(
     **attributes: Any,
 ) -> tuple[Drawing, Axes]:
     """A square panel from 0 to 1 under its legend, with so much room below."""
-    words, top = legend(keys, LEFT - 44, 0, RIGHT)
-    top = round(top + 10)
-    ends: Any = (0.0, 1.0) if scale == "linear" else LOGIT_ENDS
-    axes = Axes(Scale(scale, ends, (LEFT, RIGHT)), Scale(scale, ends, (top + SIDE, top)))
-    scales = {"data_x": str(axes.x), "data_y": str(axes.y), **attributes}
-    drawing = Drawing(WIDE, top + SIDE + 52 + below, scales)
-    drawing.add(words, axes.frame(*titles))
+    ends = (0.0, 1.0) if scale == "linear" else LOGIT_ENDS
+    look: Any = {"high": SIDE, "scale": scale, "lead": 10.0, "ticks": (5, 5)}
+    drawing, (axes,) = panels(keys, [""], ends, [ends], titles, **look)
+    drawing.high += below
+    drawing.attributes |= attributes
     return drawing, axes
 
 
@@ -170,25 +165,29 @@ def panels(
     *,
     high: float = 120.0,
     up: bool = True,
+    scale: Kind = "linear",
+    lead: float = 8.0,
+    ticks: tuple[int, int] = (6, 4),
 ) -> tuple[Drawing, list[Axes]]:
     """Panels one below the other over one axis, each under its name, and a legend above them all."""
     words, top = legend(keys, LEFT - 44, 0, RIGHT)
-    named = any(names)
-    gap = 26.0 if named else 14.0
-    axes_of, drawn = [], [words]
-    for i, (name, ends) in enumerate(zip(names, ys, strict=True)):
-        start = top + 8 + i * (high + gap) + (gap - 8 if named else 0)
-        axes = Axes(Scale("linear", x, (LEFT, RIGHT)), Scale("linear", ends, (start + high, start)))
-        last = i == len(names) - 1
-        drawn.append(axes.frame(titles[0] if last else "", across=last, up=up, many=(6, 4)))
-        if name:
-            drawn.append(label(LEFT, start - 8, name, room=SIDE, font_weight="600"))
-        axes_of.append(axes)
-    foot, first = axes_of[-1].y.range[0], axes_of[0].y.range[1]
-    if titles[1]:
-        drawn.append(vertical_label(16, (foot + first) / 2, titles[1]))
+    gap = 26.0 if any(names) else 14.0
+    top += gap if any(names) else lead
+    tops = [top + i * (high + gap) for i in range(len(names))]
+    axes_of = [
+        Axes(Scale(scale, x, (LEFT, RIGHT)), Scale(scale, y, (start + high, start)))
+        for start, y in zip(tops, ys, strict=True)
+    ]
+    foot = tops[-1] + high
     drawing = Drawing(WIDE, foot + 52, {"data_x": str(axes_of[0].x), "data_y": str(axes_of[0].y)})
-    drawing.add(*drawn)
+    drawing.add(words)
+    for start, axes, name in zip(tops, axes_of, names, strict=True):
+        last = start == tops[-1]
+        drawing.add(axes.frame(titles[0] if last else "", across=last, up=up, many=ticks))
+        if name:
+            drawing.add(label(LEFT, start - 8, name, room=SIDE, font_weight="600"))
+    if titles[1]:
+        drawing.add(vertical_label(16, (foot + top) / 2, titles[1]))
     return drawing, axes_of
 
 

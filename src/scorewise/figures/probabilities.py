@@ -9,7 +9,7 @@ from typing import Any
 
 from scorewise.colours import BLUE, GREY, NEGATIVE, POSITIVE, VERMILION
 from scorewise.figures import layout
-from scorewise.figures.forest import Forest, Mark, ReferenceLine, Row, forest_figure
+from scorewise.figures.forest import Forest, Mark, ReferenceLine, Row
 from scorewise.figures.layout import ci_text, defined_measure
 from scorewise.figures.scale import Kind, Scale
 from scorewise.figures.svg import (
@@ -143,10 +143,10 @@ def class_densities(axes: Axes, d: Any) -> str:
 
 
 def _above_threshold(model: Any) -> str:
-    tpr, tnr = (defined_measure(model, "sensitivity"), defined_measure(model, "specificity"))
-    if tpr is None or tnr is None:
+    up, down = (defined_measure(model, name) for name in ("sensitivity", "specificity"))
+    if up is None or down is None:
         return ""
-    return f"{whole_percent(tpr.value)} of positives, {whole_percent(1 - tnr.value)} of negatives"
+    return f"{whole_percent(up.value)} of positives, {whole_percent(1 - down.value)} of negatives"
 
 
 def density_top(d: Any) -> tuple[float, bool]:
@@ -170,13 +170,11 @@ def _share_below(x: Sequence[float], y: Sequence[float], top: float) -> float:
 
 def reliability(doc: Any) -> Iterator[Figure]:
     """The share of positives over the probability with its band, and histograms of the probabilities."""
-    curves = ((i, c) for i, c in enumerate(doc.curves) if c.reliability is not None)
-    drawn = [(i, c) for i, c in curves if c.reliability.x]
+    drawn = [(i, c) for i, c in enumerate(doc.curves) if c.reliability and c.reliability.x]
     if not drawn:
         return
-    names = [c.model for _, c in drawn]
-    texts = [_calibration(doc.models[i]) for i, _ in drawn]
-    summary = layout.by_model(names, [text for text, _ in texts])
+    texts, shorts = zip(*(_calibration(doc.models[i]) for i, _ in drawn), strict=True)
+    summary = layout.by_model([c.model for _, c in drawn], texts)
     banded, level = len(drawn) <= layout.MAX_BANDED, percent(doc.settings.level)
     where = f"Bands: where {level} of the curves of calibrated scores lie. " if banded else ""
     text = (
@@ -184,7 +182,7 @@ def reliability(doc: Any) -> Iterator[Figure]:
         f"scores are calibrated. {where}Below: how many rows got each probability, dark the positives. "
         f"{summary[:1].upper()}{summary[1:]}."
     )
-    keys = layout.model_keys([(i, c.model) for i, c in drawn], [short for _, short in texts])
+    keys = layout.model_keys([(i, c.model) for i, c in drawn], shorts)
     keys += [layout.band_key(f"{level} band if calibrated")] if banded else []
     keys += [layout.reference_key("calibrated"), layout.threshold_key(doc.settings.threshold)]
 
@@ -260,22 +258,23 @@ def recalibration(doc: Any) -> Iterator[Figure]:
         f"Log loss on rows not seen in fitting, with {percent(doc.settings.level)} intervals. "
         f"Chosen: {doc.chosen}{saved}."
     )
-    named = [("as they are" if r is before else str(r.method), r) for r in rows]
-    marks = [
-        Row(name, [Mark.of(r.log_loss, BLUE if chosen else GREY, chosen)])
-        for name, r in named
-        for chosen in [r.method == doc.chosen]
-    ]
+    marks = []
+    for r in rows:
+        colour = BLUE if r is after else GREY
+        mark = Mark.of(r.log_loss, colour, r is after)
+        marks.append(Row("as they are" if r is before else str(r.method), [mark]))
     lines = [ReferenceLine(before.log_loss.value, "as they are")] if before else []
     forest = Forest(marks, "log loss", lines)
-    yield forest_figure("recalibration", "Methods of recalibration", text, forest)
+    yield forest.figure("recalibration", "Methods of recalibration", text)
     if before and after and before is not after and hasattr(before, "slope"):
         yield from _before_and_after(before, after)
 
 
 def _before_and_after(before: Any, after: Any) -> Iterator[Figure]:
-    names = {"slope": "Slope (ideal: 1)", "in_the_large": "In the large (ideal: 0)"}
-    pairs = {title: (getattr(before, n), getattr(after, n)) for n, title in names.items()}
+    pairs = {
+        "Slope (ideal: 1)": (before.slope, after.slope),
+        "In the large (ideal: 0)": (before.in_the_large, after.in_the_large),
+    }
     rows = [
         Row(title, [Mark.of(a, VERMILION, False), Mark.of(b, BLUE)])
         for title, (a, b) in pairs.items()
@@ -288,4 +287,4 @@ def _before_and_after(before: Any, after: Any) -> Iterator[Figure]:
         lines = [ReferenceLine(0.0), ReferenceLine(1.0)]
         keys = [dot("before", VERMILION), dot("after", BLUE)]
         forest = Forest(rows, "on the scale of log-odds", lines, keys=keys)
-        yield forest_figure("before_after", "Calibration before and after", text, forest)
+        yield forest.figure("before_after", "Calibration before and after", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,7 +57,9 @@ class _Curves:
                     drawing.add(axes.line(*points(c), colour, dash=dash))
             if self.threshold is not None:
                 for i, _, c in self.drawn:
-                    at = at_threshold(c, self.threshold)
+                    # the last point whose threshold is at or above that of the settings
+                    cuts = (t is None or t >= self.threshold for t in c.threshold)
+                    at = max(k for k, above in enumerate(cuts) if above)
                     with drawing.group(data_model=i):
                         drawing.add(_mark(axes, i, points(c), at, first))
             return drawing
@@ -116,12 +118,10 @@ class _Evaluated(_Curves):
         super().__init__(drawn, None if classes else doc.settings.threshold, classes)
         self.level, self.records = percent(level), [c for _, _, c in drawn]
         self.owners = {o.name: o for o in (doc.classes if classes else doc.models)}
-        lowest = (
-            f"the {len(drawn)} of lowest AUROC of {many} classes, " if len(drawn) < many else ""
-        )
-        self.each = (
-            f"s, {lowest}each {'' if lowest else 'class '}against the rest" if classes else ""
-        )
+        each = "each class"
+        if len(drawn) < many:
+            each = f"the {len(drawn)} of lowest AUROC of {many} classes, each"
+        self.each = f"s, {each} against the rest" if classes else ""
 
     def roc(self) -> Figure:
         """Sensitivity against the false positive rate."""
@@ -173,30 +173,18 @@ class _Evaluated(_Curves):
 
     def _areas(self, name: str, title: str, short: str = "") -> tuple[str, list[Key]]:
         """The areas in a sentence, and in the legend."""
-        places = [(i, model) for i, model, _ in self.drawn]
-        names = [model for _, model in places]
-        measures = [layout.defined_measure(self.owners[model], name) for model in names]
-        areas = [*map(layout.ci_text, measures)]
+        names = [model for _, model, _ in self.drawn]
+        areas = [layout.ci_text(layout.defined_measure(self.owners[n], name)) for n in names]
         texts = [f"{short or title} {area}" if area else "" for area in areas]
-        keys = layout.model_keys(places, texts)
-        for key in keys:
-            key.model = None if self.classes else key.model
-        text = layout.by_model(names, areas)
-        return (
-            f"{title}{':' if len(measures) > 1 else ''} {text}"
-            if text
-            else f"{title} has no value",
-            keys,
-        )
+        keys = layout.model_keys([(i, model) for i, model, _ in self.drawn], texts)
+        if self.classes:
+            keys = [replace(key, model=None) for key in keys]
+        text = layout.by_model(names, areas) or "has no value"
+        return f"{title}{':' if len(areas) > 1 and any(areas) else ''} {text}", keys
 
     def _drawn_to(self) -> str:
         error = max(c.error for c in self.records)
         return f" Lines are drawn to within {error:g} of the whole curves." if error else ""
-
-
-def at_threshold(c: Any, threshold: float) -> int:
-    """The last point whose threshold is at or above that of the settings."""
-    return max(k for k, t in enumerate(c.threshold) if t is None or t >= threshold)
 
 
 def _shares(weights: Sequence[float]) -> list[float]:

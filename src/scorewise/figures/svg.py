@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, TypeAlias
 
 from scorewise.colours import COLOURS
@@ -24,7 +24,8 @@ FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 SIZE = 13  # of words, in px
 DASHES = ("", "7 3", "2 2.4", "9 3 2 3", "14 4")
 MAX_TITLE = 300  # characters of a cut word that are kept where a pointer rests on it
-Points: TypeAlias = Iterable[tuple[float, float]]
+Point: TypeAlias = tuple[float, float]
+Points: TypeAlias = Iterable[Point]
 _REFUSED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML
 
 
@@ -96,18 +97,14 @@ def fitted(text: str, room: float, size: float = SIZE) -> str:
     """
     if width(text[:400], size) <= room and len(text) <= 400:
         return text
-    letters, half = text, (room - width("…", size)) / 2
-    head, tail = _upto(letters, half, size), _upto(letters[::-1], half, size)[::-1]
+    half = (room - width("…", size)) / 2
+    head, tail = _upto(text, half, size), _upto(text[::-1], half, size)[::-1]
     return f"{head.rstrip()}…{tail.lstrip()}"
 
 
 def _upto(letters: str, room: float, size: float) -> str:
-    used = 0.0
-    for i, letter in enumerate(letters[:400]):
-        used += _em(letter) * size
-        if used > room:
-            return letters[:i]
-    return letters[:400]
+    used = accumulate(_em(letter) * size for letter in letters[:400])
+    return letters[: sum(1 for _ in takewhile(room.__ge__, used))]
 
 
 def label(
@@ -146,21 +143,14 @@ def path(points: Points, closed: bool = False) -> str:
     >>> path([(0, 0), (1, 1), (2, 2), (3, 0)])
     'M0 0l2 2l1-2'
     """
-    points_kept = _simplified(
-        [(round(x, 1), round(y, 1)) for x, y in points], 0.5 if closed else 0.2
-    )
-    if not points_kept:
+    tenths = [(round(x, 1), round(y, 1)) for x, y in points]
+    if not tenths:
         return ""
-    parts = [f"M{_short(points_kept[0][0])} {_short(points_kept[0][1])}"]
-    for (ax, ay), (bx, by) in pairwise(points_kept):
+    parts = [f"M{_short(tenths[0][0])} {_short(tenths[0][1])}"]
+    for (ax, ay), (bx, by) in pairwise(_simplified(tenths, 0.5 if closed else 0.2)):
         dx, dy = _short(bx - ax), _short(by - ay)
-        parts.append(
-            f"v{dy}"
-            if dx == "0"
-            else f"h{dx}"
-            if dy == "0"
-            else f"l{dx}{'' if dy[0] == '-' else ' '}{dy}"
-        )
+        slant = f"l{dx}{'' if dy[0] == '-' else ' '}{dy}"
+        parts.append(f"v{dy}" if dx == "0" else f"h{dx}" if dy == "0" else slant)
     return "".join(parts) + ("z" if closed else "")
 
 
@@ -169,12 +159,9 @@ def _short(x: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _simplified(points: list[tuple[float, float]], within: float) -> list[tuple[float, float]]:
+def _simplified(points: list[Point], within: float) -> list[Point]:
     """Fewer points, from whose line no other is farther (Douglas and Peucker 1973)."""
-    if len(points) < 3:
-        return points
-    keep = {0, len(points) - 1}
-    open_ = [(0, len(points) - 1)]
+    keep, open_ = {0, len(points) - 1}, [(0, len(points) - 1)]
     while open_:
         a, b = open_.pop()
         (ax, ay), (bx, by) = points[a], points[b]
@@ -204,11 +191,9 @@ def stroke(d: str, colour: str, *, dash: str = "", width: float = 2.0, **more: A
     return element("path", d=d, fill="none", stroke_linejoin="round", **look, **more)
 
 
-def _runs(
-    points: Sequence[tuple[float, float]], low: float, high: float
-) -> Iterator[list[tuple[float, float]]]:
+def _runs(points: Sequence[Point], low: float, high: float) -> Iterator[list[Point]]:
     """The parts of a line that lie between two heights, up to where it crosses them."""
-    run: list[tuple[float, float]] = []
+    run: list[Point] = []
     for i, (x, y) in enumerate(points):
         if i and not low <= points[i - 1][1] <= high and low <= y <= high:
             run = [_crossing(points[i - 1], (x, y), low if points[i - 1][1] < low else high)]
@@ -221,7 +206,7 @@ def _runs(
         yield run
 
 
-def _crossing(a: tuple[float, float], b: tuple[float, float], y: float) -> tuple[float, float]:
+def _crossing(a: Point, b: Point, y: float) -> Point:
     return a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1]), y
 
 
@@ -333,7 +318,7 @@ class Drawing:
 
     wide: float
     high: float
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
 
     def add(self, *parts: str) -> None:

@@ -183,10 +183,7 @@ class Judgement(Result):
         """The groups of each judge."""
         from scorewise.displays import ForestDisplay
 
-        def value(name: str) -> float:
-            return float(getattr(self.judges[name], measure).value)
-
-        return ForestDisplay.from_records(self.groups.records, value, measure, ax=ax)
+        return ForestDisplay.from_records(self.groups.records, self.judges, measure, ax=ax)
 
     def document(self) -> JudgeDocument:
         """What is written and shown; `scorewise schema judge` prints its schema."""

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
+from itertools import count
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -20,7 +21,7 @@ from scorewise.errors import BadInput
 from scorewise.show.page import Page, Section, hints, verdict
 from scorewise.show.records import AnyRecord, Estimated, Json, Record, field, members
 from scorewise.show.verdict import Claims, Hints
-from scorewise.show.words import listed
+from scorewise.show.words import grouped, listed
 from scorewise.writing import seal
 
 # where the document of each command is; imported when asked for
@@ -203,12 +204,10 @@ def cautions(doc: Any) -> list[str]:
     >>> cautions({"macro_f1": record_of(Estimated, e)})
     ["the interval marked † is unreliable: 3 rows of class 'c' (macro f1)"]
     """
-    by_reason: dict[str, dict[str, None]] = {}
-    for reason, title in _cautions(doc, ""):
-        by_reason.setdefault(reason, {})[title] = None
-    many = sum(map(len, by_reason.values())) > 1
+    titles = grouped(_cautions(doc, ""))
+    many = sum(map(len, titles.values())) > 1
     which = "intervals marked † are" if many else "the interval marked † is"
-    return [f"{which} unreliable: {why} ({listed(list(of), 6)})" for why, of in by_reason.items()]
+    return [f"{which} unreliable: {why} ({listed(of, 6)})" for why, of in titles.items()]
 
 
 def with_cautions(doc: AnyRecord) -> AnyRecord:
@@ -238,17 +237,13 @@ def dumps(doc: Any) -> str:
     text = json.dumps(to_dict(doc), indent=2, ensure_ascii=False, allow_nan=False)
     if text.replace("\n", "").isprintable():
         return f"{text}\n"
-    return "".join(f"{_printable(line)}\n" for line in text.split("\n"))
+    # escapes of JSON for all that does not print: controls, bidirectional marks
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text) + "\n"
 
 
 def saved(result: Any, ending: str) -> bytes:
     """What a map or a rule is written as, by its `save` and by the command."""
     return dumps(result.document()).encode()
-
-
-def _printable(line: str) -> str:
-    """The line with escapes of JSON for all that does not print: controls, bidirectional marks."""
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 # Very long names, cut so that a page which says them a hundred times stays small.
@@ -260,7 +255,7 @@ MIN_SENTENCE = 20  # characters beside a long name that make a sentence of it
 
 
 def cut_names(doc: Any) -> tuple[Any, dict[str, str]]:
-    """The document with each very long name cut, wherever it is said, and the names by their cut form.
+    """A document as JSON has it with each very long name cut, and these names by their cut form.
 
     >>> short, names = cut_names({"model": "x" * 500, "text": f"'{'x' * 500}' ranks better than 'y'."})
     >>> len(short["model"]), names[short["model"]] == "x" * 500, short["text"][-25:]
@@ -295,15 +290,12 @@ def full_names(names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _shortened(name: str, taken: Mapping[str, str]) -> str:
-    short, k = f"{name[:KEPT_START]}…{name[-KEPT_END:]}", 1
-    while short in taken:
-        k += 1
-        short = f"{name[:KEPT_START]}…{name[-KEPT_END:]} ({k})"
-    return short
+    short = f"{name[:KEPT_START]}…{name[-KEPT_END:]}"
+    numbered = (short if k == 1 else f"{short} ({k})" for k in count(1))
+    return next(word for word in numbered if word not in taken)
 
 
 def _long_texts(item: Any) -> Iterator[str]:
-    """The long texts in a document."""
     if isinstance(item, str) and len(item) > LONG_NAME:
         yield item
     for name, part in members(item):
@@ -314,14 +306,6 @@ def _long_texts(item: Any) -> Iterator[str]:
 def _map_texts(item: Any, change: Callable[[str], str]) -> Any:
     if isinstance(item, str):
         return change(item) if len(item) > LONG_NAME else item
-    if is_dataclass(item) and not isinstance(item, type):
-        changed = {
-            f.name: _map_texts(getattr(item, f.name), change) for f in fields(item) if f.init
-        }
-        return replace(item, **changed)
-    if isinstance(item, Mapping):
+    if isinstance(item, dict):
         return {_map_texts(key, change): _map_texts(part, change) for key, part in item.items()}
-    if isinstance(item, list | tuple):
-        items = [_map_texts(part, change) for part in item]
-        return items if isinstance(item, list) else tuple(items)
-    return item
+    return [_map_texts(part, change) for part in item] if isinstance(item, list) else item

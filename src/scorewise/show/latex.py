@@ -6,14 +6,13 @@ It is the body of a document whose preamble has `\usepackage{booktabs}`, for pdf
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from scorewise import __version__
 from scorewise.errors import plain
 from scorewise.show.document import page_of
 from scorewise.show.page import Column, Heading, Matrix, Section, Table
-from scorewise.show.words import Sentence, count, formatted, sentence, spans
+from scorewise.show.words import Sentence, formatted, sentence, spans
 
 LONG_TEXT = 36  # characters of a cell from which on the texts of its column are set in lines
 SPECIAL = {
@@ -58,7 +57,7 @@ def _section(section: Section) -> list[str]:
         "\n".join(map(_sentence, claims)),
         *(f"{escape(key)}: " * bool(key) + _sentence(fact) for key, fact in section.facts),
         *map(_matrix, section.matrices),
-        _table(table, title) if table else "",
+        _table(table, escape(title)) if table else "",
         "\n".join([*head, *map(_sentence, section.lines)]),
     ]
     return [part for part in parts if part]
@@ -68,8 +67,8 @@ def _sentence(text: Sentence) -> str:
     return sentence(text, lambda name: rf"\texttt{{{escape(name)}}}", escape)
 
 
-def _table(table: Table, title: str) -> str:
-    """A float with the title and the notes as its caption."""
+def _table(table: Table, caption: str) -> str:
+    """A float, its notes behind its caption."""
     shown = table.printed()
     body: list[str] = []
     for row in shown.rows:
@@ -80,13 +79,9 @@ def _table(table: Table, title: str) -> str:
         else:
             cells = (_cell(x, c).strip() for x, c in zip(row, shown.columns, strict=True))
             body.append(" & ".join(cells) + r"\\")
-    caption = ". ".join(filter(None, [escape(title), " ".join(map(escape, table.remarks("Bold")))]))
+    caption = ". ".join(filter(None, [caption, " ".join(map(escape, table.remarks("Bold")))]))
     head = " & ".join(escape(c.title) for c in shown.columns) + r"\\"
     sides = "".join(_side(shown, i) for i in range(len(shown.columns)))
-    return _float(caption, sides, head, body)
-
-
-def _float(caption: str, sides: str, head: str, body: Sequence[str]) -> str:
     # a row that begins with [ or * would be an option of the line before
     rows = [f"{{}}{row}" if row.startswith(("[", "*")) else row for row in body]
     lines = [
@@ -135,19 +130,12 @@ def _number(text: str) -> str:
 
 
 def _matrix(m: Matrix) -> str:
-    """Labels against decisions of one model, as a table."""
     words = zip(m.classes, ("positive", "negative"), strict=True)
-    names = [escape(word if name is None else name) for name, word in words]
-    rows = [
-        f"{name} & {' & '.join(_number(count(x)) for x in line)}\\\\"
-        for name, line in zip(names, m.counts, strict=True)
-    ]
-    return _float(
-        rf"Decisions of \texttt{{{escape(m.model)}}}: classes down the side, predictions across.",
-        "lrr",
-        rf" & {' & '.join(names)}\\",
-        rows,
-    )
+    names = [word if name is None else name for name, word in words]
+    columns = [Column("", "name"), *(Column(name, "count") for name in names)]
+    rows = [[name, *line] for name, line in zip(names, m.counts, strict=True)]
+    of = rf"Decisions of \texttt{{{escape(m.model)}}}"
+    return _table(Table(columns, rows), f"{of}: classes down the side, predictions across.")
 
 
 def escape(text: object) -> str:

@@ -7,7 +7,7 @@ Widths, cutting, escaping and alignment belong to the renderers (terminal, Markd
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from scorewise.show.words import (
@@ -18,6 +18,7 @@ from scorewise.show.words import (
     Sentence,
     by_reason,
     formatted,
+    grouped,
 )
 
 
@@ -99,13 +100,11 @@ class Table:
         """Notes below the table, of its columns and of those left to notes; `mark` is that of a winner."""
         notes = [f"{mark}: {self.starred}"] if self.starred else []
         notes += [c.meaning for c in self.columns if c.meaning]
-        for i, c in enumerate(self.columns):
-            titles: dict[str, list[str]] = {}
-            for row in (row for _, rows in self.groups() for row in rows if i < len(row)):
-                if c.in_notes and row[i]:
-                    titles.setdefault(row[i], []).append(row[0])
-            texts = [f"{x} ({', '.join(of)})" for x, of in titles.items()]
-            notes += [f"{c.title}: {'; '.join(texts)}."] if texts else []
+        for i in (i for i, c in enumerate(self.columns) if c.in_notes):
+            rows = (row for _, rows in self.groups() for row in rows if i < len(row))
+            titles = grouped((row[i], row[0]) for row in rows)
+            texts = "; ".join(f"{x} ({', '.join(of)})" for x, of in titles.items())
+            notes += [f"{self.columns[i].title}: {texts}."] if texts else []
         return [*notes, *self.notes]
 
     def groups(self) -> list[tuple[str, list[Sequence[Any]]]]:
@@ -132,16 +131,20 @@ class Matrix:
 class Figure:
     """A drawing: its kind and title, what it shows in a sentence or two, and its data as a table.
 
-    `svg` draws it when asked, as a whole `<svg>` element, or as several of which one is shown; `apart` has
-    each of these by the name that it is saved as. Forms of text pass figures over.
+    `drawings` are by the name that each is saved as, made when asked for as a whole `<svg>` element with
+    further attributes; the first is shown until another is asked for. Forms of text pass figures over.
     """
 
     kind: str
     title: str
     description: str
-    svg: Callable[[], str]
+    drawings: Mapping[str, Callable[..., str]]
     table: Table | None = None
-    apart: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+
+    def svg(self) -> str:
+        """All drawings, those after the first hidden."""
+        first, *others = self.drawings.values()
+        return first() + "".join(draw(display="none") for draw in others)
 
 
 @dataclass(frozen=True)

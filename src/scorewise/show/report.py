@@ -122,7 +122,7 @@ class Part:
 def html(doc: Any) -> str:
     """The report of a document: its sentences, then its sections with figures, tables and methods."""
     page = page_of(doc)
-    short, names = cut_names(page.document)
+    short, names = cut_names(to_dict(page.document))
     page = page_of(short) if names else page
     parts = report_parts(page)
     title = heading(page.document, page)
@@ -228,15 +228,12 @@ def figures_of(doc: Any) -> dict[str, list[Figure]]:
     omitted = {*TABLE_INSTEAD, *(IF_ALONE if several else ())}
     if getattr(evaluation_in(doc), "classes", None):
         omitted.discard("confusion")  # of several classes, shades show more
-    drawings = {
-        home: [
-            replace(f, table=None) if f.kind.startswith(DATA_BELOW) else f
-            for f in drawn
-            if f.kind not in omitted
-        ]
-        for home, drawn in draw(doc).items()
-    }
-    return {home: drawn for home, drawn in drawings.items() if drawn}
+    shown: dict[str, list[Figure]] = {}
+    for home, f in ((home, f) for home, drawn in draw(doc).items() for f in drawn):
+        if f.kind not in omitted:
+            f = replace(f, table=None) if f.kind.startswith(DATA_BELOW) else f
+            shown.setdefault(home, []).append(f)
+    return shown
 
 
 def heading(doc: Any, page: Page) -> list[str]:

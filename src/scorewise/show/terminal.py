@@ -23,6 +23,7 @@ from scorewise.show.words import (
     bound,
     count,
     formatted,
+    grouped,
     interval,
     sentence,
     skill,
@@ -33,33 +34,6 @@ WIDTH, BAR, GAP = 80, 8, 2
 LONGEST_LABEL = 12
 CORNER = "true \\ predicted"
 MIN_TEXT, MIN_NAME = 12, 8  # columns of folded text, and of a name that is cut
-# rich's own frame asks a font server for its font; this one takes what the reader has
-FRAME = """\
-<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg"
- role="img" aria-label="Table printed by scorewise">
-<style>
-.{unique_id}-matrix {{
-font-family: "Fira Code", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width;
-}}
-.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
-</clipPath>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
 
 
 def print_document(doc: Any, console: Console) -> None:
@@ -79,17 +53,6 @@ def text(doc: Any, width: int = WIDTH) -> str:
     with console.capture() as capture:
         print_document(doc, console)
     return capture.get().rstrip("\n")
-
-
-def svg(doc: Any, width: int = WIDTH) -> str:
-    """The page of a document as one SVG file that asks for nothing from elsewhere."""
-    console = Console(
-        record=True, width=width, file=io.StringIO(), force_terminal=True, color_system="truecolor"
-    )
-    page = page_of(doc)
-    print_document(page, console)
-    title = f"scorewise {plain(page.command)}"
-    return console.export_svg(title=title, code_format=FRAME, unique_id="scorewise")
 
 
 def _section(section: Section, width: int) -> list[Text]:
@@ -178,7 +141,7 @@ _Band = list[_SetColumn]
 
 
 def _bands(table: Table, width: int) -> list[_Band]:
-    """The columns side by side, as many as fit, then further ones, each time with the first again."""
+    """The columns as they are set, in bands of those that fit side by side."""
     rows = [row for row in table.rows if not isinstance(row, Heading)]
     body = [row for row in rows if len(row) == len(table.columns)]
     grouped = len(rows) < len(table.rows)
@@ -192,14 +155,20 @@ def _bands(table: Table, width: int) -> list[_Band]:
         if _total_width(needed) <= width:
             break
     first, *rest = _narrowed(needed, width)
-    bands = [[first]]
-    for column in rest:
-        if len(bands[-1]) > 1 and _total_width([*bands[-1], column]) > width:
-            bands.append([first])
-        bands[-1].append(column)
+    bands = _fitted(rest, width, first)
     for column in (c for c in columns if c.of.optional):
         for band in bands:
             band += [column] if _total_width([*band, column]) <= width else []
+    return bands
+
+
+def _fitted(columns: _Band, width: int, *first: _SetColumn) -> list[_Band]:
+    """Columns side by side, as many as fit, then further ones, each time with the first again."""
+    bands = [[*first]]
+    for column in columns:
+        if len(bands[-1]) > len(first) and _total_width([*bands[-1], column]) > width:
+            bands.append([*first])
+        bands[-1].append(column)
     return bands
 
 
@@ -360,12 +329,12 @@ def _table_row(band: _Band, row: Sequence[Any], cells: Sequence[Text], width: in
 
 def _remarks(band: _Band, row: Sequence[Any], width: int) -> list[Text]:
     """Why models beside each other lack a value, and what coarsening has left; each told once."""
-    remarks: dict[str, list[str]] = {}
-    for c in band:
-        if c.of.format == "compared" and isinstance(row[c.at], Compared):
-            e = row[c.at].estimate
-            if remark := plain(e.why) or bound(e):
-                remarks.setdefault(remark, []).append(plain(c.of.title))
+    remarks = grouped(
+        (plain(e.why) or bound(e), plain(c.of.title))
+        for c in band
+        if isinstance(row[c.at], Compared)
+        for e in [row[c.at].estimate]
+    )
     texts = [f"{', '.join(who)}: {remark}" for remark, who in remarks.items()]
     return [Text("   " + part, "dim") for text in texts for part in fold(text, width - 3)]
 
@@ -401,11 +370,7 @@ def _block(lines: Sequence[Text]) -> _SetColumn:
 
 def _side_by_side(blocks: Sequence[Sequence[Text]], width: int) -> list[Text]:
     """Blocks of lines next to each other, as many as fit, then further ones below."""
-    bands: list[_Band] = [[]]
-    for column in map(_block, blocks):
-        if bands[-1] and _total_width([*bands[-1], column]) > width:
-            bands.append([])
-        bands[-1].append(column)
+    bands = _fitted([*map(_block, blocks)], width)
     return [line for band in bands for line in _row(band, [c.cells[0] for c in band])]
 
 

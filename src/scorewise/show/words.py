@@ -80,7 +80,7 @@ def formatted(cell: Any, how: Format) -> str:
         return cell
     if cell is None:
         return DASH
-    return _FORMATTERS[how](cell)
+    return _FORMATTERS.get(how, str)(cell)
 
 
 def spans(cell: Any, how: Format) -> list[tuple[str, str]]:
@@ -248,9 +248,6 @@ def has_smallest_p(m: Any) -> bool:
 
 
 _FORMATTERS: dict[Format, Callable[[Any], str]] = {
-    "text": str,
-    "name": str,
-    "title": str,
     "number": number,
     "count": count,
     "percent": percent,
@@ -330,9 +327,15 @@ def by_reason(found: Iterable[tuple[str, str]], line: str = "{names}: {why}") ->
     >>> by_reason([("no rows", "AUROC"), ("", "Brier"), ("no rows", "AUPRC")])
     ['AUROC, AUPRC: no rows']
     """
-    shared: dict[str, dict[str, None]] = {}
-    for why, name in found:
-        if why:
-            shared.setdefault(why, {})[name] = None
+    shared = grouped(found)
     apart = {why: "; " if any("," in n for n in names) else ", " for why, names in shared.items()}
     return [line.format(names=apart[w].join(names), why=w) for w, names in shared.items()]
+
+
+def grouped(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that share a text, each once, from pairs of a text and a name; none of no text."""
+    shared: dict[str, dict[str, None]] = {}
+    for text, name in found:
+        if text:
+            shared.setdefault(text, {})[name] = None
+    return {text: [*names] for text, names in shared.items()}
