@@ -55,23 +55,11 @@ class TauCurve:
 
     measure: str
     tau: Floats
+    value: Floats
+    low: Floats
+    high: Floats
     estimates: tuple[Estimate, ...]
     exact: bool
-
-    @property
-    def value(self) -> Floats:
-        """The values."""
-        return np.array([e.value for e in self.estimates])
-
-    @property
-    def low(self) -> Floats:
-        """The lower ends of the intervals."""
-        return np.array([e.low for e in self.estimates])
-
-    @property
-    def high(self) -> Floats:
-        """The upper ends of the intervals."""
-        return np.array([e.high for e in self.estimates])
 
     def __repr__(self) -> str:
         lines = (f"  {t:<6.4g} {e}" for t, e in zip(self.tau, self.estimates, strict=True))
@@ -122,9 +110,10 @@ class Judged(Measured):
         if not chosen:
             raise BadInput("taus is empty; give one threshold or more, such as 0.5")
         estimates = tuple(self.at(tau)[measure] for tau in chosen)
+        at = np.array([(t, e.value, e.low, e.high) for t, e in zip(chosen, estimates, strict=True)])
         q = self.sample.quality
         exact = bool(np.isin(q[(q > min(chosen)) & (q < 1)], chosen).all())
-        return TauCurve(measure, np.array(chosen, np.float64), estimates, exact)
+        return TauCurve(measure, at[:, 0], at[:, 1], at[:, 2], at[:, 3], estimates, exact)
 
     def _make(self, name: str) -> Estimate:
         s, m = self.sample, ALL_MEASURES[name]

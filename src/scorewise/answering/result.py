@@ -17,7 +17,7 @@ from scorewise.answering.rows import AnswerRows, answer_rows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns import Missing
-from scorewise.columns.grouping import Grouping, grouping
+from scorewise.columns.grouping import Grouping, grouping, intersections
 from scorewise.columns.reader import warn
 from scorewise.computing import cached
 from scorewise.errors import BadInput, Option
@@ -131,14 +131,10 @@ class OfConfidence(subgroups.GroupComparison[Judged]):
         rows, g = groups.rows, groups.grouping
         self._groups, self.model, self.level = groups, confidence, groups.settings.level
         self.cluster, self.mass = rows.cluster, rows.mass()
-        known = ~np.isnan(rows.confidence[confidence]) & (self.mass > 0)
-        codes = np.where(known, g.codes, -1)
-        sizes = np.bincount(codes[codes >= 0], minlength=len(g))
-        there = np.flatnonzero(sizes)
-        place = np.full(len(g) + 1, -1)
-        place[there] = np.arange(len(there))
-        words = [g.words[k] for k in there.tolist()]
-        self.grouping = Grouping(g.by, place[codes], words, sizes[there], g.min_rows)
+        known = np.where(np.isnan(rows.confidence[confidence]), 0.0, self.mass)
+        codes, words = intersections(rows.groups, known)
+        sizes = np.bincount(codes[codes >= 0], minlength=len(words))
+        self.grouping = Grouping(g.by, codes, words, sizes, g.min_rows)
 
     @cached_property
     def overall(self) -> Judged:  # type: ignore[override]
@@ -315,17 +311,15 @@ def answers(
     settings = Settings(tau=tau, bins=bins, level=level, seed=seed)
     check(min_rows=min_rows)
     given: dict[str, Any] = {
-        "predicted": predicted, "confidence": confidence, "weight": weight, "cluster": cluster,
+        "gold": gold, "predicted": predicted, "confidence": confidence, "weight": weight,
+        "cluster": cluster, "group": by,
     }  # fmt: skip
-    if source is not None and _names(confidence) and isinstance(predicted, str | None):
-        given |= {"gold": gold, "group": by}
-    else:
+    if source is None or not _names(confidence) or not isinstance(predicted, str | None):
         if source is not None and gold is not None:
             raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
         if confidence is None:
             raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-        given |= {"gold": gold if source is None else source, "group": by}
-        source = None
+        given["gold"], source = gold if source is None else source, None
     rows = answer_rows(
         source, quality=quality, missing=missing, normalise=normalise, lists=lists,
         unanswerable=unanswerable, encoding=encoding, **given,

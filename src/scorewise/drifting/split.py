@@ -64,8 +64,7 @@ class Split:
     @cached_property
     def shares(self) -> Floats:
         """The share of each sample that lies on each cell."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.rows / self.rows.sum(-1, keepdims=True))
+        return np.asarray(self.rows / self.rows.sum(-1, keepdims=True))
 
     @cached_property
     def midpoints(self) -> Floats:

@@ -237,10 +237,8 @@ class SmRocDocument(JudgedDocument, command="smroc"):
         sections, several = [Section(facts=self.data.facts())], len(self.curves) > 1
         if several:
             level = f"{percent(self.settings.level)} interval"
-            lines = [
-                f"area between the curves of '{d.first}' and '{d.second}': {formatted(d.distance, 'number')}"
-                for d in self.distances
-            ]
+            apart = "area between the curves of '{0.first}' and '{0.second}': {1}"
+            lines = [apart.format(d, formatted(d.distance, "number")) for d in self.distances]
             sections += section(
                 "Areas",
                 [("model", "text"), ("smAUC", "value"), (level, "text"), "at random", "AUROC"],
