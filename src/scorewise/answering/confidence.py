@@ -19,6 +19,7 @@ from scorewise.answering.measures import (
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
+from scorewise.computing import cached
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import clustered, widened_mean
@@ -75,18 +76,13 @@ class Judged(Measured):
 
     _what = "measure of answers"
 
-    def __init__(
-        self,
-        sample: Sample,
-        settings: Settings,
-        _known: dict[int, dict[str, Estimate | None]] | None = None,
-    ) -> None:
+    def __init__(self, sample: Sample, settings: Settings) -> None:
         options = {n: getattr(settings, n) for n in ("level", "seed", "bins")}
         super().__init__(ALL_MEASURES, {**options, "clip": None})
         self.sample, self.settings = sample, settings
         # thresholds of which as many answers are correct share what was made
-        self._known = {} if _known is None else _known
-        self._made = self._known.setdefault(sample.correct(settings.tau), self._made)
+        known = ("measures", *options.values(), sample.correct(settings.tau))
+        self._made = cached(sample, known, lambda: self._made)
 
     @property
     def answers(self) -> int:
@@ -100,7 +96,7 @@ class Judged(Measured):
 
     def at(self, tau: float) -> Judged:
         """The same with another threshold of quality."""
-        return Judged(self.sample, replace(self.settings, tau=tau), self._known)
+        return Judged(self.sample, replace(self.settings, tau=tau))
 
     def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
         """A measure at each of these thresholds; else at each distinct quality, or at 0, 0.05 to 0.95."""

@@ -263,12 +263,11 @@ def _grouping(reference: Rows | None, current: Rows | None, min_rows: int) -> Gr
         first, second = np.split(place, [len(words)])
         columns[name] = np.concatenate([first[codes], second[other_codes]]), union.tolist()
     mass = np.concatenate([reference.mass(), current.mass()])
-    g = grouping(columns, min_rows, mass=mass, most=MAX_GROUPS)
-    before, now = (
-        np.bincount(codes[codes >= 0], minlength=len(g))
-        for codes in np.split(g.codes, [len(reference)])
-    )
-    return replace(g, sizes=now, smallest=np.minimum(before, now))
+    now = np.repeat([0, 1], [len(reference), len(current)])
+    g = grouping(columns, min_rows, mass=mass, times=now, most=MAX_GROUPS)
+    codes = g.codes[: len(reference)]
+    before = np.bincount(codes[codes >= 0], minlength=len(g))
+    return replace(g, smallest=np.minimum(before, g.sizes))
 
 
 def drift(
