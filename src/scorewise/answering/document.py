@@ -250,24 +250,18 @@ def _or_blank(x: float | None) -> Any:
     return "" if x is None else x
 
 
-def _p(m: Any) -> str:
-    return "" if m.p is None else p_value(m.p, least=has_smallest_p(m))
-
-
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
     same = () if c.over_tau else SAME
     known = [m for m in c.measures if not m.why and m.name not in same]
-    heads: Any = [("", "text"), Column("Value", "value", point=True)]
-    heads += [
-        (f"{percent(doc.settings.level)} interval", "text"),
-        "Baseline",
-        "Expected",
-        ("p", "p"),
-    ]
-    rows = [
-        (m.title, m, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m)) for m in known
-    ]
+    heads: Heads = [
+        ("", "text"), Column("Value", "value", point=True),
+        (f"{percent(doc.settings.level)} interval", "text"), "Baseline", "Expected", ("p", "p"),
+    ]  # fmt: skip
+    rows = []
+    for m in known:
+        p = "" if m.p is None else p_value(m.p, least=has_smallest_p(m))
+        rows.append((m.title, m, interval(m), _or_blank(m.baseline), _or_blank(m.expected), p))
     absent = ((m.why, m.title) for m in c.measures)
     lines = by_reason(absent, "Without a value: {names} ({why})")
     lines += [EXPECTED] * (c is doc.confidences[-1])

@@ -42,16 +42,6 @@ class ConfidentError(Record):
     gold: str | None = field(f"Gold answers, cut short; {FROM_COLUMN}.")
     predicted: str | None = field(f"The answer, cut short; {FROM_COLUMN}.")
 
-    @classmethod
-    def of(cls, rows: AnswerRows, k: int, sure: float) -> ConfidentError:
-        """The record of an answer, which was said that sure."""
-        file, row = rows.place.number(k)
-        gold, said = (
-            None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)
-        )
-        quality = float(rows.quality[k])
-        return cls(file=file, row=row, confidence=sure, quality=quality, gold=gold, predicted=said)
-
     @property
     def place(self) -> str:
         """Its row, and what that counts from."""
@@ -199,8 +189,18 @@ class Answers(Part, Result):
             )
         sure = rows.confidence[name]
         wrong = np.flatnonzero((rows.quality <= self.settings.tau) & ~np.isnan(sure))
-        order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
-        return tuple(ConfidentError.of(rows, k, float(sure[k])) for k in wrong[order].tolist())
+        errors = []
+        for k in wrong[np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]].tolist():
+            file, row = rows.place.number(k)
+            gold, said = (
+                None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)
+            )
+            p, quality = float(sure[k]), float(rows.quality[k])
+            error = ConfidentError(
+                file=file, row=row, confidence=p, quality=quality, gold=gold, predicted=said
+            )
+            errors.append(error)
+        return tuple(errors)
 
     def pictures(self) -> Pictures:
         """Reliability and risk of each confidence, a measure over tau (also by its name), and by group."""

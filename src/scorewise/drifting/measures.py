@@ -42,14 +42,10 @@ class Statistic:
     title: str
     of: Callable[[Split], Floats]
     needs: frozenset[Need]
+    meaning: str
     held: Held = "nothing"
     signed: bool = False
     otherwise: str = "the scores are too large"
-
-    @property
-    def meaning(self) -> str:
-        """What the value says, in a sentence."""
-        return (self.of.__doc__ or "").split("\n")[0]
 
 
 STATISTICS: list[Statistic] = []  # in the order in which they are shown
@@ -65,7 +61,8 @@ def statistic(name: str, title: str, *needs: Need, **traits: Any) -> Callable[[F
 
     def record(function: Function) -> Function:
         quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")(function)
-        STATISTICS.append(Statistic(name, title, quiet, frozenset(needs), **traits))
+        meaning = (function.__doc__ or "").split("\n")[0]
+        STATISTICS.append(Statistic(name, title, quiet, frozenset(needs), meaning, **traits))
         return quiet
 
     return record

@@ -96,10 +96,7 @@ def most_suspicious(rows: Rows, t: Tally, of_cells: Suspicion, among: Bools, top
     equal = (value == last_value) & (error >= last_error)
     near = among & ((value > last_value) | equal)
     scores = rows.scores[t.origin.score]
-    candidates = np.zeros(len(rows), np.bool_)
-    for k in (0, 1):
-        if near[k].any():
-            candidates |= np.isin(scores, t.score[near[k]]) & (rows.y == bool(k))
+    candidates = np.where(rows.y, *(np.isin(scores, t.score[near[k]]) for k in (1, 0)))
     chosen = np.flatnonzero(candidates & (rows.mass() > 0))
     own = of_cells.at(rows.y[chosen], np.searchsorted(t.score, scores[chosen]))
     return chosen[largest(np.ones(len(chosen), np.bool_), top, *own)]
