@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from scorewise.answering.confidence import Judged, Part, Settings
 from scorewise.answering.measures import PAGE_MEASURES, Sample
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Floats
 from scorewise.checks import check
 from scorewise.columns import Missing
 from scorewise.columns.grouping import Grouping, grouping, intersections
@@ -23,7 +23,6 @@ from scorewise.computing import cached
 from scorewise.errors import BadInput, Option
 from scorewise.show.records import Count, Estimated, Record, field, record_of
 from scorewise.show.result import Backend, Pictures, Result, framed
-from scorewise.show.verdict import Claim
 from scorewise.subgroups import GroupWording
 
 if TYPE_CHECKING:
@@ -91,25 +90,15 @@ class Groups(subgroups.GroupsOfModels[Part]):
     `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` or `groups["gpt-4o / sciq"]` of two.
     """
 
-    def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int) -> None:
+    def __init__(self, of: Part, min_rows: int) -> None:
+        rows = of.rows
         super().__init__(grouping(rows.groups, min_rows, mass=rows.weight, most=MAX_GROUPS))
-        self.rows, self.settings = rows, settings
-        each = {name: OfConfidence(self, name) for name in rows.confidence if len(self)}
-        self.each = {name: of for name, of in each.items() if len(of.grouping)}
+        self.rows, self.settings = rows, of.settings
+        each = {name: OfConfidence(self, name, j) for name, j in of.items() if len(self)}
+        self.each = {name: in_groups for name, in_groups in each.items() if len(in_groups.grouping)}
 
     def _make(self, name: str) -> Part:
         return Part(self.rows, self.settings, self.grouping.at(self._index[name]))
-
-    def at_level(self, level: float) -> dict[str, Part]:
-        """The groups that are judged, at another level."""
-        settings, g = replace(self.settings, level=level), self.grouping
-        judged = np.flatnonzero(g.judged).tolist()
-        return {g.names[k]: Part(self.rows, settings, g.at(k)) for k in judged}
-
-    def claims(self, confidence: str, times: int) -> Iterator[Claim]:
-        """Which group of a confidence, one of so many, is told apart from the rest, if any is."""
-        claims = [*self.each[confidence].claims(times)]
-        yield from (c for c in claims[:1] if c.finding != "not told apart")
 
 
 class OfConfidence(subgroups.GroupComparison[Judged]):
@@ -117,19 +106,15 @@ class OfConfidence(subgroups.GroupComparison[Judged]):
 
     wording, measures = WORDING, GROUP_MEASURES
 
-    def __init__(self, groups: Groups, confidence: str) -> None:
+    def __init__(self, groups: Groups, confidence: str, overall: Judged) -> None:
         rows, g = groups.rows, groups.grouping
         self._groups, self.model, self.level = groups, confidence, groups.settings.level
+        self.overall = overall
         self.cluster, self.mass = rows.cluster, rows.mass()
         known = np.where(np.isnan(rows.confidence[confidence]), 0.0, self.mass)
         codes, words = intersections(rows.groups, known)
         sizes = np.bincount(codes[codes >= 0], minlength=len(words))
         self.grouping = Grouping(g.by, codes, words, sizes, g.min_rows)
-
-    @cached_property
-    def overall(self) -> Judged:  # type: ignore[override]
-        """The confidence in all answers that have it."""
-        return self._judge(None, self.level)
 
     def in_group(self, k: int) -> Judged:
         """The confidence in the answers of a group, which may be there already."""
@@ -137,11 +122,8 @@ class OfConfidence(subgroups.GroupComparison[Judged]):
 
     def estimates(self, k: int, inside: bool, level: float) -> Judged:
         """The confidence in the answers of a group, or in all others that have it."""
-        return self._judge(self.row_places(k, inside), level)
-
-    def _judge(self, at: Ints | None, level: float) -> Judged:
-        settings = replace(self._groups.settings, level=level)
-        return Judged(Sample.of(self._groups.rows, self.model, at), settings)
+        sample = Sample.of(self._groups.rows, self.model, self.row_places(k, inside))
+        return Judged(sample, replace(self._groups.settings, level=level))
 
     def influence(self, of: Judged, measure: str) -> Floats:
         """What each answer does to a measure, times its weight."""
@@ -162,7 +144,7 @@ class Answers(Part, Result):
 
     def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int = 20) -> None:
         super().__init__(rows, settings)
-        self.groups = Groups(rows, settings, min_rows)  # none where no columns were named (`by`)
+        self.groups = Groups(self, min_rows)  # none where no columns were named (`by`)
         self.sources, self.notes = rows.sources, list(rows.notes)
 
     def at(self, tau: float) -> Answers:
