@@ -29,7 +29,6 @@ _BATCH = 256  # replicates at a time
 
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
-NOT_SEEN = ("none seen", "untested")
 SENTENCES: dict[Kind, str] = {
     "prior": (
         "Prior shift: the share of positives has changed; within each class the scores show no change."

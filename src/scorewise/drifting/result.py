@@ -17,7 +17,7 @@ from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing, Rows
 from scorewise.columns.grouping import Every, Grouping, grouping
 from scorewise.columns.sources import is_source
-from scorewise.drifting.changes import NOT_SEEN, Change, Settings, Window, changes
+from scorewise.drifting.changes import Change, Settings, Window, changes
 from scorewise.drifting.document import WORDING, DriftDocument, drift_document
 from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Cut, Reading, Sample, check_alike, read, read_windows
@@ -115,7 +115,7 @@ class Drift(Result):
     @property
     def seen(self) -> bool:
         """Whether any drift was seen."""
-        return any(w.kind not in NOT_SEEN for w in self.windows)
+        return any(w.evidence for w in self.windows)
 
     @property
     def verdict(self) -> str:
@@ -125,7 +125,7 @@ class Drift(Result):
     @property
     def claims(self) -> list[Claim]:
         """The same, sentence by sentence, each with what it rests on."""
-        n, drifted = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
+        n, drifted = len(self.windows), [w for w in self.windows if w.evidence]
         if n == 1 or all(w.kind == "untested" for w in self.windows):
             return self.windows[0].claims
         if not drifted:
@@ -188,15 +188,13 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
         which = (self.grouping.codes == k) == inside
         return a.at(which[:cut]), b.at(which[cut:])
 
-    @cached_property
-    def _windows(self) -> dict[str, Window]:
+    def _make(self, name: str) -> Window:
         few = f"fewer than {plural(self.min_rows, 'row')}{WORDING.where}"
         samples = [(name, *self._pair(k)) for k, name in enumerate(self)]
-        windows = windows_of(samples, self.settings, self.grouping.judged.tolist(), few)
-        return {w.name: w for w in windows}
-
-    def _make(self, name: str) -> Window:
-        return self._windows[name]
+        judged = self.grouping.judged.tolist()
+        made = {w.name: w for w in windows_of(samples, self.settings, judged, few)}
+        self._made |= made
+        return made[name]
 
     def _estimates(self, samples: tuple[Sample, Sample], **options: Any) -> dict[str, Estimate]:
         """The changes with a direction, without tests."""
@@ -229,7 +227,7 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
         """In which groups drift is seen."""
         by = " and ".join(map(quoted, self.by))
         judged = [w for w, ok in zip(self.values(), self.grouping.judged, strict=True) if ok]
-        seen = [w for w in judged if w.kind not in NOT_SEEN]
+        seen = [w for w in judged if w.evidence]
         many = plural(len(judged), "group")
         if all(w.kind == "untested" for w in judged):
             yield claim("groups", "untested", f"Nothing could be tested in any group by {by}.")
