@@ -46,17 +46,15 @@ def windows_of(
 
     P-values are adjusted for all tests in windows that are `judged` (Holm); `few` says why others are not.
     """
-    each = []
+    each, all_tests = [], len(STATISTICS) * sum(judged)
     for (_, a, b), ok in zip(samples, judged, strict=True):
         check_alike(a, b)
-        few_draws = bool(ok and 0 < s.pilot < s.replicates)
-        found = changes(a, b, replace(s, replicates=s.pilot) if few_draws else s, tested=ok)
-        if few_draws:
-            # no more replicates where the pilot shows that none of them will be significant
-            smallest = min((c.p for c in found.values() if not math.isnan(c.p)), default=1.0)
-            tests = len(STATISTICS) * sum(judged)
-            if smallest <= max(4 / (s.pilot + 1), 2 * (1 - s.level) / tests):
-                found = changes(a, b, s)
+        pilot = ok and 0 < s.pilot < s.replicates
+        found = changes(a, b, replace(s, replicates=s.pilot) if pilot else s, tested=ok)
+        smallest = min((c.p for c in found.values() if not math.isnan(c.p)), default=1.0)
+        # no more replicates where the pilot shows that none of them will be significant
+        if pilot and smallest <= max(4 / (s.pilot + 1), 2 * (1 - s.level) / all_tests):
+            found = changes(a, b, s)
         each.append(found)
     adjusted = iter(holm([c.p for window in each for c in window.values()]))
     tests = sum(not math.isnan(c.p) for window in each for c in window.values())
