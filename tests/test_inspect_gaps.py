@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import scorewise as sw
-from scorewise.inspection.gaps import MAX_SCORES, MIN_RATIO, ratios
+from scorewise.inspection.suspects import MAX_SCORES, MIN_RATIO, ratios
 from strategies import cases
 
 

@@ -19,6 +19,7 @@ from scorewise.answering.measures import (
 from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
+from scorewise.computing import cached
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.inference.clusters import clustered, widened_mean
@@ -55,23 +56,11 @@ class TauCurve:
 
     measure: str
     tau: Floats
+    value: Floats
+    low: Floats
+    high: Floats
     estimates: tuple[Estimate, ...]
     exact: bool
-
-    @property
-    def value(self) -> Floats:
-        """The values."""
-        return np.array([e.value for e in self.estimates])
-
-    @property
-    def low(self) -> Floats:
-        """The lower ends of the intervals."""
-        return np.array([e.low for e in self.estimates])
-
-    @property
-    def high(self) -> Floats:
-        """The upper ends of the intervals."""
-        return np.array([e.high for e in self.estimates])
 
     def __repr__(self) -> str:
         lines = (f"  {t:<6.4g} {e}" for t, e in zip(self.tau, self.estimates, strict=True))
@@ -87,18 +76,13 @@ class Judged(Measured):
 
     _what = "measure of answers"
 
-    def __init__(
-        self,
-        sample: Sample,
-        settings: Settings,
-        _known: dict[int, dict[str, Estimate | None]] | None = None,
-    ) -> None:
+    def __init__(self, sample: Sample, settings: Settings) -> None:
         options = {n: getattr(settings, n) for n in ("level", "seed", "bins")}
         super().__init__(ALL_MEASURES, {**options, "clip": None})
         self.sample, self.settings = sample, settings
         # thresholds of which as many answers are correct share what was made
-        self._known = {} if _known is None else _known
-        self._made = self._known.setdefault(sample.correct(settings.tau), self._made)
+        known = ("measures", *options.values(), sample.correct(settings.tau))
+        self._made = cached(sample, known, lambda: self._made)
 
     @property
     def answers(self) -> int:
@@ -112,7 +96,7 @@ class Judged(Measured):
 
     def at(self, tau: float) -> Judged:
         """The same with another threshold of quality."""
-        return Judged(self.sample, replace(self.settings, tau=tau), self._known)
+        return Judged(self.sample, replace(self.settings, tau=tau))
 
     def curve(self, measure: str, taus: Sequence[float] | None = None) -> TauCurve:
         """A measure at each of these thresholds; else at each distinct quality, or at 0, 0.05 to 0.95."""
@@ -122,9 +106,10 @@ class Judged(Measured):
         if not chosen:
             raise BadInput("taus is empty; give one threshold or more, such as 0.5")
         estimates = tuple(self.at(tau)[measure] for tau in chosen)
+        at = np.array([(t, e.value, e.low, e.high) for t, e in zip(chosen, estimates, strict=True)])
         q = self.sample.quality
         exact = bool(np.isin(q[(q > min(chosen)) & (q < 1)], chosen).all())
-        return TauCurve(measure, np.array(chosen, np.float64), estimates, exact)
+        return TauCurve(measure, at[:, 0], at[:, 1], at[:, 2], at[:, 3], estimates, exact)
 
     def _make(self, name: str) -> Estimate:
         s, m = self.sample, ALL_MEASURES[name]

@@ -195,12 +195,10 @@ class AnswersDocument(JudgedDocument, command="answers"):
         for c in self.confidences:
             sections += [_measures(self, c), *_over_tau(self, c), *_confident_errors(self, c)]
         titles = {c.name: _title(self, c, "Groups") for c in self.confidences}
-        level = self.settings.level
-        groups = [
-            replace(group_section(g, level, WORDING, titles[g.model]), anchor="slices")
-            for g in self.groups
-        ]
-        return [*sections, *groups]
+        for g in self.groups:
+            made = group_section(g, self.settings.level, WORDING, titles[g.model])
+            sections.append(replace(made, anchor="slices"))
+        return sections
 
 
 def _short(text: str | None, most: int = LETTERS) -> str | None:
@@ -214,32 +212,28 @@ def _short(text: str | None, most: int = LETTERS) -> str | None:
 
 def _facts(doc: AnswersDocument) -> list[tuple[str, str]]:
     data = doc.data
-    facts = [("Data", listed([f"'{s}'" for s in data.sources]))] if data.sources else []
-    rule = RULES.get(data.quality, f"'{data.column}', as given")
     form = f"; texts {FORMS[data.normalise]}" if data.normalise else ""
-    facts += [
-        ("Answers", count(data.answers)),
-        ("Quality", f"{rule}{form}"),
-        ("Correct", f"quality > {doc.settings.tau:g}"),
-    ]
-    special = [f"{count(c.answers)} {CASES.get(c.name, c.name)}" for c in data.cases if c.answers]
-    if special:
-        facts.append(("Among them", ", ".join(special)))
-    if data.dropped:
-        facts.append(("Dropped", f"{plural(data.dropped, 'answer')} with missing values"))
-    if data.weight is not None:
-        facts.append(("Weights", f"'{data.weight}'"))
-    if doc.clusters is not None:
-        facts.append(("Clusters", str(doc.clusters)))
+    special = (f"{count(c.answers)} {CASES.get(c.name, c.name)}" for c in data.cases if c.answers)
+    facts = {
+        "Data": listed([f"'{s}'" for s in data.sources]),
+        "Answers": count(data.answers),
+        "Quality": RULES.get(data.quality, f"'{data.column}', as given") + form,
+        "Correct": f"quality > {doc.settings.tau:g}",
+        "Among them": ", ".join(special),
+        "Dropped": f"{plural(data.dropped, 'answer')} with missing values" if data.dropped else "",
+        "Weights": "" if data.weight is None else f"'{data.weight}'",
+        "Clusters": str(doc.clusters or ""),
+    }
+    found = [(key, text) for key, text in facts.items() if text]
     for c in doc.confidences:
         missing = f", missing in {count(c.missing)}" if c.missing else ""
         low, high = (formatted(end, "number") for end in (c.lowest, c.highest))
-        ends = f" from {low} to {high}" if c.distinct else ""
-        distinct = f"{plural(c.distinct, 'distinct value')}{ends}"
-        facts.append(
-            ("Confidence", f"'{c.name}' of {plural(c.answers, 'answer')}{missing}; {distinct}")
+        values = plural(c.distinct, "distinct value") + (
+            f" from {low} to {high}" * bool(c.distinct)
         )
-    return facts
+        text = f"'{c.name}' of {plural(c.answers, 'answer')}{missing}; {values}"
+        found.append(("Confidence", text))
+    return found
 
 
 def _title(doc: AnswersDocument, c: ConfidenceRecord, title: str) -> str:
@@ -250,24 +244,18 @@ def _or_blank(x: float | None) -> Any:
     return "" if x is None else x
 
 
-def _p(m: Any) -> str:
-    return "" if m.p is None else p_value(m.p, least=has_smallest_p(m))
-
-
 def _measures(doc: AnswersDocument, c: ConfidenceRecord) -> Section:
     """All measures of one confidence; those without a value last, by the reason."""
     same = () if c.over_tau else SAME
     known = [m for m in c.measures if not m.why and m.name not in same]
-    heads: Any = [("", "text"), Column("Value", "value", point=True)]
-    heads += [
-        (f"{percent(doc.settings.level)} interval", "text"),
-        "Baseline",
-        "Expected",
-        ("p", "p"),
-    ]
-    rows = [
-        (m.title, m, interval(m), *map(_or_blank, (m.baseline, m.expected)), _p(m)) for m in known
-    ]
+    heads: Heads = [
+        ("", "text"), Column("Value", "value", point=True),
+        (f"{percent(doc.settings.level)} interval", "text"), "Baseline", "Expected", ("p", "p"),
+    ]  # fmt: skip
+    rows = []
+    for m in known:
+        p = "" if m.p is None else p_value(m.p, least=has_smallest_p(m))
+        rows.append((m.title, m, interval(m), _or_blank(m.baseline), _or_blank(m.expected), p))
     absent = ((m.why, m.title) for m in c.measures)
     lines = by_reason(absent, "Without a value: {names} ({why})")
     lines += [EXPECTED] * (c is doc.confidences[-1])

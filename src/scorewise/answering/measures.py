@@ -14,7 +14,6 @@ from scorewise.answering.rows import AnswerRows
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.columns import Rows, binary_rows
-from scorewise.columns.rows import cut
 from scorewise.computing import cached
 from scorewise.curves.benefit import risk_coverage
 from scorewise.estimate import Estimate
@@ -51,12 +50,8 @@ class Sample:
         there = ~np.isnan(rows.confidence[name][index])
         if rows.weight is not None:  # what has no weight says nothing
             there &= rows.weight[index] > 0
-        index = index[there]
-        cluster = cut(rows.cluster, index)
-        if cluster is not None:
-            cluster = np.unique(cluster, return_inverse=True)[1]
-        confidence = rows.confidence[name][index]
-        return cls(rows.quality[index], confidence, cut(rows.weight, index), cluster)
+        part = rows.at(index[there])
+        return cls(part.quality, part.confidence[name], part.weight, part.cluster)
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -72,22 +67,18 @@ class Sample:
 
     def rows(self, tau: float) -> Rows:
         """The confidence against whether the answer is correct, answer by answer."""
-
-        def made() -> Rows:
-            return binary_rows(
-                None, label=self.quality > tau, score={"score": self.confidence},
-                weight=self.weight, positive=True, kind="probability",
-            )  # fmt: skip
-
-        return cached(self, ("rows", self.correct(tau)), made)
+        columns: dict[str, Any] = {
+            "label": self.quality > tau, "score": {"score": self.confidence}, "weight": self.weight,
+        }  # fmt: skip
+        known = ("rows", self.correct(tau))
+        return cached(
+            self, known, lambda: binary_rows(None, **columns, positive=True, kind="probability")
+        )
 
     def tally(self, tau: float) -> Tally:
         """The same, with the rows counted."""
-
-        def made() -> Tally:
-            return Tally.of_rows(self.rows(tau), "score").unlabelled()
-
-        return cached(self, ("tally", self.correct(tau)), made)
+        known = ("tally", self.correct(tau))
+        return cached(self, known, lambda: Tally.of_rows(self.rows(tau), "score").unlabelled())
 
 
 def thresholds(quality: Floats) -> tuple[float, ...]:
@@ -97,9 +88,7 @@ def thresholds(quality: Floats) -> tuple[float, ...]:
     ((0.0,), 20)
     """
     found = np.unique(quality)
-    if len(found) > MAX_TAUS:
-        return GRID
-    return tuple(sorted({0.0, *(q for q in found.tolist() if q < 1)}))
+    return GRID if len(found) > MAX_TAUS else (*sorted({0.0, *found[found < 1].tolist()}),)
 
 
 # Measures of answers alone: of the tally of confidence against correct, or of quality itself.

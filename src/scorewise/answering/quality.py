@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import string
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -37,17 +38,12 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _HYPHENS = re.compile(r"[-_]")
 
 
-class _Punctuation(dict[int, str | int]):
-    """For `str.translate`: nothing in place of punctuation, other characters as they are."""
-
-    def __missing__(self, code: int) -> str | int:
-        mark = chr(code)
-        is_mark = mark in string.punctuation or unicodedata.category(mark).startswith("P")
-        kept = self[code] = "" if is_mark else code
-        return kept
-
-
-_PUNCTUATION = _Punctuation()
+@cache
+def _punctuation() -> dict[int, None]:
+    """The marks of ASCII and of Unicode, for `str.translate` to leave out."""
+    every = map(chr, range(sys.maxunicode + 1))
+    marks = (c for c in every if unicodedata.category(c).startswith("P"))
+    return dict.fromkeys(map(ord, (*string.punctuation, *marks)))
 
 
 def squad(text: str) -> str:
@@ -63,7 +59,7 @@ def squad(text: str) -> str:
 
 
 def _without_marks(folded: str) -> str:
-    return " ".join(_ARTICLES.sub(" ", folded.translate(_PUNCTUATION)).split())
+    return " ".join(_ARTICLES.sub(" ", folded.translate(_punctuation())).split())
 
 
 def normaliser(normalise: Normalise, unanswerable: Iterable[str]) -> Callable[[str], str | None]:

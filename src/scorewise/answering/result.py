@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +14,15 @@ from scorewise.answering.confidence import Judged, Part, Settings
 from scorewise.answering.measures import PAGE_MEASURES, Sample
 from scorewise.answering.quality import UNANSWERABLE, Lists, Normalise
 from scorewise.answering.rows import AnswerRows, answer_rows
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Floats
 from scorewise.checks import check
 from scorewise.columns import Missing
-from scorewise.columns.grouping import Grouping, grouping
+from scorewise.columns.grouping import Grouping, grouping, intersections
 from scorewise.columns.reader import warn
 from scorewise.computing import cached
 from scorewise.errors import BadInput, Option
 from scorewise.show.records import Count, Estimated, Record, field, record_of
 from scorewise.show.result import Backend, Pictures, Result, framed
-from scorewise.show.verdict import Claim
 from scorewise.subgroups import GroupWording
 
 if TYPE_CHECKING:
@@ -41,16 +40,6 @@ class ConfidentError(Record):
     quality: float = field("Its quality.", ge=0)
     gold: str | None = field(f"Gold answers, cut short; {FROM_COLUMN}.")
     predicted: str | None = field(f"The answer, cut short; {FROM_COLUMN}.")
-
-    @classmethod
-    def of(cls, rows: AnswerRows, k: int, sure: float) -> ConfidentError:
-        """The record of an answer, which was said that sure."""
-        file, row = rows.place.number(k)
-        gold, said = (
-            None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)
-        )
-        quality = float(rows.quality[k])
-        return cls(file=file, row=row, confidence=sure, quality=quality, gold=gold, predicted=said)
 
     @property
     def place(self) -> str:
@@ -101,25 +90,15 @@ class Groups(subgroups.GroupsOfModels[Part]):
     `groups["gpt-4o"]` of one column, `groups["gpt-4o", "sciq"]` or `groups["gpt-4o / sciq"]` of two.
     """
 
-    def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int) -> None:
+    def __init__(self, of: Part, min_rows: int) -> None:
+        rows = of.rows
         super().__init__(grouping(rows.groups, min_rows, mass=rows.weight, most=MAX_GROUPS))
-        self.rows, self.settings = rows, settings
-        each = {name: OfConfidence(self, name) for name in rows.confidence if len(self)}
-        self.each = {name: of for name, of in each.items() if len(of.grouping)}
+        self.rows, self.settings = rows, of.settings
+        each = {name: OfConfidence(self, name, j) for name, j in of.items() if len(self)}
+        self.each = {name: in_groups for name, in_groups in each.items() if len(in_groups.grouping)}
 
     def _make(self, name: str) -> Part:
         return Part(self.rows, self.settings, self.grouping.at(self._index[name]))
-
-    def at_level(self, level: float) -> dict[str, Part]:
-        """The groups that are judged, at another level."""
-        settings, g = replace(self.settings, level=level), self.grouping
-        judged = np.flatnonzero(g.judged).tolist()
-        return {g.names[k]: Part(self.rows, settings, g.at(k)) for k in judged}
-
-    def claims(self, confidence: str, times: int) -> Iterator[Claim]:
-        """Which group of a confidence, one of so many, is told apart from the rest, if any is."""
-        claims = [*self.each[confidence].claims(times)]
-        yield from (c for c in claims[:1] if c.finding != "not told apart")
 
 
 class OfConfidence(subgroups.GroupComparison[Judged]):
@@ -127,23 +106,15 @@ class OfConfidence(subgroups.GroupComparison[Judged]):
 
     wording, measures = WORDING, GROUP_MEASURES
 
-    def __init__(self, groups: Groups, confidence: str) -> None:
+    def __init__(self, groups: Groups, confidence: str, overall: Judged) -> None:
         rows, g = groups.rows, groups.grouping
         self._groups, self.model, self.level = groups, confidence, groups.settings.level
+        self.overall = overall
         self.cluster, self.mass = rows.cluster, rows.mass()
-        known = ~np.isnan(rows.confidence[confidence]) & (self.mass > 0)
-        codes = np.where(known, g.codes, -1)
-        sizes = np.bincount(codes[codes >= 0], minlength=len(g))
-        there = np.flatnonzero(sizes)
-        place = np.full(len(g) + 1, -1)
-        place[there] = np.arange(len(there))
-        words = [g.words[k] for k in there.tolist()]
-        self.grouping = Grouping(g.by, place[codes], words, sizes[there], g.min_rows)
-
-    @cached_property
-    def overall(self) -> Judged:  # type: ignore[override]
-        """The confidence in all answers that have it."""
-        return self._judge(None, self.level)
+        known = np.where(np.isnan(rows.confidence[confidence]), 0.0, self.mass)
+        codes, words = intersections(rows.groups, known)
+        sizes = np.bincount(codes[codes >= 0], minlength=len(words))
+        self.grouping = Grouping(g.by, codes, words, sizes, g.min_rows)
 
     def in_group(self, k: int) -> Judged:
         """The confidence in the answers of a group, which may be there already."""
@@ -151,11 +122,8 @@ class OfConfidence(subgroups.GroupComparison[Judged]):
 
     def estimates(self, k: int, inside: bool, level: float) -> Judged:
         """The confidence in the answers of a group, or in all others that have it."""
-        return self._judge(self.row_places(k, inside), level)
-
-    def _judge(self, at: Ints | None, level: float) -> Judged:
-        settings = replace(self._groups.settings, level=level)
-        return Judged(Sample.of(self._groups.rows, self.model, at), settings)
+        sample = Sample.of(self._groups.rows, self.model, self.row_places(k, inside))
+        return Judged(sample, replace(self._groups.settings, level=level))
 
     def influence(self, of: Judged, measure: str) -> Floats:
         """What each answer does to a measure, times its weight."""
@@ -176,7 +144,7 @@ class Answers(Part, Result):
 
     def __init__(self, rows: AnswerRows, settings: Settings, min_rows: int = 20) -> None:
         super().__init__(rows, settings)
-        self.groups = Groups(rows, settings, min_rows)  # none where no columns were named (`by`)
+        self.groups = Groups(self, min_rows)  # none where no columns were named (`by`)
         self.sources, self.notes = rows.sources, list(rows.notes)
 
     def at(self, tau: float) -> Answers:
@@ -203,8 +171,18 @@ class Answers(Part, Result):
             )
         sure = rows.confidence[name]
         wrong = np.flatnonzero((rows.quality <= self.settings.tau) & ~np.isnan(sure))
-        order = np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]
-        return tuple(ConfidentError.of(rows, k, float(sure[k])) for k in wrong[order].tolist())
+        errors = []
+        for k in wrong[np.lexsort((rows.quality[wrong], -sure[wrong]))[:top]].tolist():
+            file, row = rows.place.number(k)
+            gold, said = (
+                None if c is None else _text(c.values[k]) for c in (rows.gold, rows.predicted)
+            )
+            p, quality = float(sure[k]), float(rows.quality[k])
+            error = ConfidentError(
+                file=file, row=row, confidence=p, quality=quality, gold=gold, predicted=said
+            )
+            errors.append(error)
+        return tuple(errors)
 
     def pictures(self) -> Pictures:
         """Reliability and risk of each confidence, a measure over tau (also by its name), and by group."""
@@ -315,17 +293,15 @@ def answers(
     settings = Settings(tau=tau, bins=bins, level=level, seed=seed)
     check(min_rows=min_rows)
     given: dict[str, Any] = {
-        "predicted": predicted, "confidence": confidence, "weight": weight, "cluster": cluster,
+        "gold": gold, "predicted": predicted, "confidence": confidence, "weight": weight,
+        "cluster": cluster, "group": by,
     }  # fmt: skip
-    if source is not None and _names(confidence) and isinstance(predicted, str | None):
-        given |= {"gold": gold, "group": by}
-    else:
+    if source is None or not _names(confidence) or not isinstance(predicted, str | None):
         if source is not None and gold is not None:
             raise BadInput("gold is given twice; pass it first, or as ", Option("gold"))
         if confidence is None:
             raise BadInput("confidence is missing; call answers(gold, predicted, confidence)")
-        given |= {"gold": gold if source is None else source, "group": by}
-        source = None
+        given["gold"], source = gold if source is None else source, None
     rows = answer_rows(
         source, quality=quality, missing=missing, normalise=normalise, lists=lists,
         unanswerable=unanswerable, encoding=encoding, **given,

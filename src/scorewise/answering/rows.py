@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -89,7 +89,7 @@ def answer_rows(
     (array([1., 0.]), "gold: column 'answers' (not named; taken because of its name)")
     """
     notes: Sequence[str] = ()
-    lost, note = 0, ""
+    lost, note, column = 0, "", None
     rule = quality if isinstance(quality, str) and quality in RULES else "own"
     if source is None:
         _check_columns(quality, rule, roles)
@@ -101,10 +101,9 @@ def answer_rows(
             note = f"quality: the rule {quality}, not the column of that name"
         elif rule == "own":
             _check_name(quality, source.names)
-    asked: dict[str, Any] = {"quality": quality}
-    if rule != "own":
-        asked = {role: roles.get(role) for role in ("gold", "predicted")}
-    asked |= {role: roles.get(role) for role in ("weight", "group", "confidence")}
+    of_quality = ("quality",) if rule == "own" else ("gold", "predicted")
+    given = {"quality": quality, **roles}
+    asked = {role: given.get(role) for role in (*of_quality, "weight", "group", "confidence")}
     asked |= {"cluster": roles["cluster"]} if roles.get("cluster") is not None else {}
     found = read(source, asked, missing=missing)
     if not len(found.column("confidence")):
@@ -113,10 +112,9 @@ def answer_rows(
     place, gold, predicted = found.place, found.column("gold"), found.column("predicted")
     if rule == "own":
         column = found.name("quality")
-        compared = Compared(in_unit(found.column("quality"), column, place), {})
-        normalise = None
+        compared, normalise = Compared(in_unit(found.column("quality"), column, place), {}), None
     else:
-        column, normalise = None, normalise or RULES[rule].normalise
+        normalise = normalise or RULES[rule].normalise
         check_flat(predicted, found.name("predicted"), place)
         compared = RULES[rule].compared(
             gold.values, predicted.values, normalise=normalise, lists=lists,
@@ -203,9 +201,8 @@ def _opened(
         return open_source(source, encoding), (), 0
     check_encoding(encoding)
     tables = open_files(source if isinstance(source, list | tuple) else [source], encoding)
-    flat = [t for t in tables if t.records is None]
     nested = [t for t in tables if t.records is not None]
-    if flat and nested:
+    if nested and (flat := [t for t in tables if t.records is None]):
         raise BadInput(
             f"{flat[0].name} is a table and {nested[0].name} is JSON; pass files of one kind"
         )
@@ -231,8 +228,17 @@ def join_dude(
     questions one of the files lacks.
     """
     by_id, answered = _by_id(gold), _by_id(submission)
-    lost = _lacking(by_id, answered, gold, submission, missing)
-    lost += _lacking(answered, by_id, submission, gold, missing)
+    lost = 0
+    for here, there, lacking, whole in (
+        (by_id, answered, submission, gold), (answered, by_id, gold, submission),
+    ):  # fmt: skip
+        left = [key for key in here if key not in there]
+        if left and missing == "refuse":
+            raise BadInput(
+                f"{lacking.name} lacks {plural(len(left), 'question')} of {whole.name}, first ",
+                f"{short(left[0])}; add what is lacking or pass ", Option("missing", "drop"),
+            )  # fmt: skip
+        lost += len(left)
     both = [key for key in by_id if key in answered]
     if not both:
         raise BadInput(
@@ -246,9 +252,7 @@ def join_dude(
     columns |= {
         DUDE["gold"]: [_gold(q) for q in questions],
         DUDE["predicted"]: [a.get("answers") for a in answers],
-        DUDE["confidence"]: [
-            (c[0] if c else None) if isinstance(c, list) else c for c in confidence
-        ],
+        DUDE["confidence"]: [next(iter(c), None) if isinstance(c, list) else c for c in confidence],
     }
     place = Place(files=tuple((f.name, len(by_id) * (f is gold)) for f in (gold, submission)))
     if len(both) < len(by_id):
@@ -256,15 +260,15 @@ def join_dude(
     notes = [
         f"layout: gold answers of {gold.name} and the submission {submission.name}, by questionId"
     ]
-    given = [q for q in questions if isinstance(q.get("answers"), list)]
-    if unused := sum(len(q["answers"]) > 1 and bool(q.get("answers_variants")) for q in given):
+    lists = (q.get("answers") for q in questions if q.get("answers_variants"))
+    if unused := sum(isinstance(a, list) and len(a) > 1 for a in lists):
         notes.append(
             f"answers_variants: not used for {plural(unused, 'list')}, as they do not say which item they "
             f"stand for"
         )
     if several := sum(isinstance(c, list) and len(c) > 1 for c in confidence):
-        first = f"the first of several for {plural(several, 'answer')}"
-        notes.append(f"{DUDE['confidence']}: {first}")
+        name, many = DUDE["confidence"], plural(several, "answer")
+        notes.append(f"{name}: the first of several for {many}")
     opened = Opened([*columns], lambda wanted, _: ({c: columns[c] for c in wanted}, place))
     return opened, notes, lost
 
@@ -284,28 +288,12 @@ def _by_id(table: Table) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _lacking(
-    here: Collection[str], there: Collection[str], table: Table, other: Table, missing: Missing
-) -> int:
-    """How many questions of a table the other lacks."""
-    lost = [key for key in here if key not in there]
-    if lost and missing == "refuse":
-        raise BadInput(
-            f"{other.name} lacks {plural(len(lost), 'question')} of {table.name}, first ",
-            f"{short(lost[0])}; add what is lacking or pass ", Option("missing", "drop"),
-        )  # fmt: skip
-    return len(lost)
-
-
 def _gold(question: dict[str, Any]) -> Any:
     """The gold answers as items with the texts accepted for each; none where it cannot be answered."""
     kind = str(question.get("answer_type", "")).replace("-", " ").casefold()
-    answers = question.get("answers")
+    answers, variants = question.get("answers"), question.get("answers_variants") or []
     if kind == "not answerable":
         return []
-    if not isinstance(answers, list):
-        return answers
-    if len(answers) == 1:
-        variants = question.get("answers_variants") or []
+    if isinstance(answers, list) and len(answers) == 1:
         return [[*answers, *(variants if isinstance(variants, list) else [str(variants)])]]
-    return [[answer] for answer in answers]
+    return [[answer] for answer in answers] if isinstance(answers, list) else answers

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scorewise.answering.confidence import WHY, Judged
+from scorewise.answering.measures import Sample
 from scorewise.estimate import Estimate, number
 from scorewise.inference.differences import holm, p_of_interval
 from scorewise.show.verdict import Claim, as_percent, claim, figure, next_command, with_ci
@@ -114,12 +117,15 @@ def _worst(name: str, a: Answers) -> Iterator[Claim]:
     if name not in groups.each:
         return
     # a sentence on the difference to the rest and one on each group by itself share the level
-    apart = [*groups.claims(name, 2 * len(groups.each))]
+    first = [*groups.each[name].claims(2 * len(groups.each))][:1]
+    apart = [c for c in first if c.finding != "not told apart"]
     yield from apart
-    judged = int(groups.grouping.judged.sum())
+    g = groups.grouping
+    judged = np.flatnonzero(g.judged).tolist()
     # as many intervals as groups: at their level, one in twenty would stand out by chance
-    strict = groups.at_level(1 - (1 - a.settings.level) / (2 * max(judged, 1)))
-    each = {key: part[name] for key, part in strict.items() if name in part}
+    strict = replace(a.settings, level=1 - (1 - a.settings.level) / (2 * max(len(judged), 1)))
+    samples = {g.names[k]: Sample.of(a.rows, name, g.at(k)) for k in judged}
+    each = {key: Judged(sample, strict) for key, sample in samples.items() if len(sample)}
     off = {key: shown for key, j in each.items() if (shown := _shown_off(j))}
     if off:
         key = max(off, key=lambda k: off[k][1].value)

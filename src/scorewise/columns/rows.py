@@ -60,6 +60,10 @@ class CheckedRows:
         total = w if self.count is None else w * self.count
         return np.broadcast_to(np.asarray(total, np.float64), len(self))
 
+    def number(self, which: Bools) -> int:
+        """How many rows are among some of them, each as often as it counts."""
+        return int(np.count_nonzero(which) if self.count is None else self.count[which].sum())
+
     def at(self, which: Any) -> Self:
         """Some of the rows; clusters are numbered anew."""
         at = np.arange(len(self))[which]  # of a mask, a slice or places

@@ -29,7 +29,6 @@ _BATCH = 256  # replicates at a time
 
 
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
-NOT_SEEN = ("none seen", "untested")
 SENTENCES: dict[Kind, str] = {
     "prior": (
         "Prior shift: the share of positives has changed; within each class the scores show no change."
@@ -195,12 +194,11 @@ def _replicates(
     """Values of the statistics on many replicates, drawn in batches; empty where there are none."""
     if not many or not members:
         return {}
-    # a sample of few weighted rows may get none; then there is no value, which counts as large
-    with np.errstate(divide="ignore", invalid="ignore"):
-        batches = []
-        for part in np.array_split(np.arange(many), -(-many // _BATCH)):
-            x = draw(len(part))
-            batches.append([m.of(x) for m in members])
+    batches = []
+    for part in np.array_split(np.arange(many), -(-many // _BATCH)):
+        x = draw(len(part))
+        # a sample of few weighted rows may get none; then there is no value, which counts as large
+        batches.append([m.of(x) for m in members])
     columns = map(np.concatenate, zip(*batches, strict=True))
     return dict(zip((m.name for m in members), columns, strict=True))
 
@@ -266,7 +264,7 @@ class Window(dict[str, Change]):
         super().__init__(changes)
         self.sample, self.name = sample, sample.name
         tested = [c for c in self.values() if not math.isnan(c.p)]
-        seen = [c for c in tested if c.seen]
+        self.seen = seen = [c for c in tested if c.seen]
         if not tested or untested:
             self.kind = "untested"
             why = untested or next(iter(self.values())).estimate.why

@@ -282,10 +282,12 @@ def _changes(doc: DriftDocument) -> Section:
 
 def _overview(doc: DriftDocument) -> list[Section]:
     """One line for each window, the reference first."""
-    rows = [(*_line(doc.reference), "", "reference")]
-    for w in doc.windows:
-        ks: list[Any] = [c.value for c in w.changes if c.name == "ks"]
-        rows.append((*_line(w), *(ks or [""]), w.drift))
+    ks: list[Any] = [next((c.value for c in w.changes if c.name == "ks"), "") for w in doc.windows]
+    last = [("", "reference"), *zip(ks, (w.drift for w in doc.windows), strict=True)]
+    rows = [
+        (s.name, s.rows, s.prevalence, s.midpoint, s.auroc, *found)
+        for s, found in zip((doc.reference, *doc.windows), last, strict=True)
+    ]
     meaning = (
         "Positive: share of positives. KS: distance from the scores of the reference. p-values are "
         "adjusted for all tests in all windows (Holm)."
@@ -293,10 +295,6 @@ def _overview(doc: DriftDocument) -> list[Section]:
     numbers = ("Positive", "Midpoint", "AUROC", "KS")
     heads: Heads = [("Window", "text"), ("Rows", "count"), *numbers, ("Drift", "text")]
     return section("Windows", heads, rows, [meaning])
-
-
-def _line(s: SampleRecord) -> tuple[Any, ...]:
-    return s.name, s.rows, s.prevalence, s.midpoint, s.auroc
 
 
 def _seen(windows: Sequence[WindowRecord], title: str = "What was seen") -> list[Section]:

@@ -42,14 +42,10 @@ class Statistic:
     title: str
     of: Callable[[Split], Floats]
     needs: frozenset[Need]
+    meaning: str
     held: Held = "nothing"
     signed: bool = False
     otherwise: str = "the scores are too large"
-
-    @property
-    def meaning(self) -> str:
-        """What the value says, in a sentence."""
-        return (self.of.__doc__ or "").split("\n")[0]
 
 
 STATISTICS: list[Statistic] = []  # in the order in which they are shown
@@ -61,11 +57,13 @@ Function = Callable[[Split], Floats]
 
 
 def statistic(name: str, title: str, *needs: Need, **traits: Any) -> Callable[[Function], Function]:
-    """Record a function of a split as a measure of drift, and return it unchanged."""
+    """Record a function of a split as a measure of drift: what cannot be divided has no value."""
 
     def record(function: Function) -> Function:
-        STATISTICS.append(Statistic(name, title, function, frozenset(needs), **traits))
-        return function
+        quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")(function)
+        meaning = (function.__doc__ or "").split("\n")[0]
+        STATISTICS.append(Statistic(name, title, quiet, frozenset(needs), meaning, **traits))
+        return quiet
 
     return record
 
@@ -150,10 +148,9 @@ def estimated_prevalence_change(x: Split) -> Floats:
     """
     assert x.unit is not None
     a, b = x.rows
-    with np.errstate(divide="ignore", invalid="ignore"):
-        prior = (a * x.unit).sum(-1) / a.sum(-1)
-        prior = np.where((prior > 0) & (prior < 1), prior, np.nan)
-        return np.asarray(likeliest_share(x.unit, b, prior) - prior)
+    prior = (a * x.unit).sum(-1) / a.sum(-1)
+    prior = np.where((prior > 0) & (prior < 1), prior, np.nan)
+    return np.asarray(likeliest_share(x.unit, b, prior) - prior)
 
 
 def likeliest_share(p: Floats, w: Floats, prior: Floats) -> Floats:
@@ -207,9 +204,8 @@ def ks(x: Split) -> Floats:
 @statistic("wasserstein", "Wasserstein")
 def wasserstein(x: Split) -> Floats:
     """Mean distance by which scores have to move to turn one sample into the other."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        gaps = np.abs(_change(x.shares)[..., :-1].cumsum(-1))
-        return np.asarray((gaps * np.diff(x.score)).sum(-1))
+    gaps = np.abs(_change(x.shares)[..., :-1].cumsum(-1))
+    return np.asarray((gaps * np.diff(x.score)).sum(-1))
 
 
 @statistic("class_distance", "KS within classes", "classes", held="class")
@@ -220,8 +216,7 @@ def class_distance(x: Split) -> Floats:
     leaves it at 0.
     """
     n, m = x.weight.sum(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = n * m / (n + m)
+    size = n * m / (n + m)
     squares = size * formulas.ks(*x.weight) ** 2
     return np.asarray(np.sqrt((squares[0] + squares[1]) / (size[0] + size[1])))
 
@@ -239,8 +234,7 @@ def calibration_shift(x: Split) -> Floats:
     its rows in the samples (Mantel and Haenszel): calibration in the large, whatever the scores.
     """
     gap, size = _strata_gaps(x)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(gap.sum(-1) / size.sum(-1))
+    return np.asarray(gap.sum(-1) / size.sum(-1))
 
 
 @statistic(
@@ -259,12 +253,11 @@ def calibration_slope(x: Split) -> Floats:
     """
     gap, size = _strata_gaps(x)
     s = x.score if x.unit is None else x.unit
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        off = s - ((size * s).sum(-1) / size.sum(-1))[..., None]
-        variance = (size * off * off).sum(-1)
-        # what rounding leaves where one stratum alone holds rows of both samples is no variance
-        known = variance > 1e-20 * (size * s * s).sum(-1)
-        return np.where(known, (gap * off).sum(-1) / variance, np.nan)
+    off = s - ((size * s).sum(-1) / size.sum(-1))[..., None]
+    variance = (size * off * off).sum(-1)
+    # what rounding leaves where one stratum alone holds rows of both samples is no variance
+    known = variance > 1e-20 * (size * s * s).sum(-1)
+    return np.where(known, (gap * off).sum(-1) / variance, np.nan)
 
 
 @statistic("calibration_distance", "Reliability curves", "labels", held="score", otherwise=APART)
@@ -276,13 +269,11 @@ def calibration_distance(x: Split) -> Floats:
     n = len(x.score)
     bins = np.arange(n) * min(RELIABILITY_BINS, n) // n
     gap, size = add_runs(_strata_gaps(x), np.flatnonzero(np.diff(bins, prepend=-1)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = np.where(size > 0, gap * gap / size, 0.0)
-        return np.asarray(np.sqrt(squares.sum(-1) / size.sum(-1)))
+    squares = np.where(size > 0, gap * gap / size, 0.0)
+    return np.asarray(np.sqrt(squares.sum(-1) / size.sum(-1)))
 
 
 def _strata_gaps(x: Split) -> Floats:
     """Difference of the shares of positives times its weight, and the weight, in each stratum."""
     (n, m), (p, q), total = x.rows, x.weight[:, 1], x.mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(total > 0, np.array([q * n - p * m, n * m]) / total, 0.0)
+    return np.where(total > 0, np.array([q * n - p * m, n * m]) / total, 0.0)

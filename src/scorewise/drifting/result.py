@@ -12,13 +12,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise import subgroups
-from scorewise.arrays import Bools
 from scorewise.checks import at_least, check, one_of
 from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing, Rows
 from scorewise.columns.grouping import Every, Grouping, grouping
 from scorewise.columns.sources import is_source
-from scorewise.drifting.changes import NOT_SEEN, Change, Settings, Window, changes
+from scorewise.drifting.changes import Change, Settings, Window, changes
 from scorewise.drifting.document import WORDING, DriftDocument, drift_document
 from scorewise.drifting.measures import STATISTICS
 from scorewise.drifting.samples import Cut, Reading, Sample, check_alike, read, read_windows
@@ -37,15 +36,26 @@ REPLICATES = 999
 MAX_GROUPS = 200  # in which changes are tested
 
 
-def windows_of(samples: Sequence[tuple[str, Sample, Sample]], s: Settings) -> list[Window]:
+def windows_of(
+    samples: Sequence[tuple[str, Sample, Sample]],
+    s: Settings,
+    judged: Sequence[bool],
+    few: str = "",
+) -> list[Window]:
     """Changes and verdict of each window, given its name, the reference and its sample.
 
-    P-values are adjusted for all tests in all windows (Holm).
+    P-values are adjusted for all tests in windows that are `judged` (Holm); `few` says why others are not.
     """
-    each = []
-    for _, a, b in samples:
+    each, all_tests = [], len(STATISTICS) * sum(judged)
+    for (_, a, b), ok in zip(samples, judged, strict=True):
         check_alike(a, b)
-        each.append(_piloted(a, b, s, len(STATISTICS) * len(samples)))
+        pilot = ok and 0 < s.pilot < s.replicates
+        found = changes(a, b, replace(s, replicates=s.pilot) if pilot else s, tested=ok)
+        smallest = min((c.p for c in found.values() if not math.isnan(c.p)), default=1.0)
+        # no more replicates where the pilot shows that none of them will be significant
+        if pilot and smallest <= max(4 / (s.pilot + 1), 2 * (1 - s.level) / all_tests):
+            found = changes(a, b, s)
+        each.append(found)
     adjusted = iter(holm([c.p for window in each for c in window.values()]))
     tests = sum(not math.isnan(c.p) for window in each for c in window.values())
     untested = ""
@@ -56,20 +66,11 @@ def windows_of(samples: Sequence[tuple[str, Sample, Sample]], s: Settings) -> li
             f"Holm's adjustment; {enough:,} replicates or more are needed"
         )
     windows = []
-    for (name, a, b), window in zip(samples, each, strict=True):
+    for (name, a, b), window, ok in zip(samples, each, judged, strict=True):
         tested = {n: replace(c, p_adjusted=next(adjusted)) for n, c in window.items()}
-        windows.append(Window(replace(b, name=name), tested, a.labelled and b.labelled, untested))
+        why = untested if ok else few
+        windows.append(Window(replace(b, name=name), tested, a.labelled and b.labelled, why))
     return windows
-
-
-def _piloted(a: Sample, b: Sample, s: Settings, tests: int) -> dict[str, Change]:
-    """The changes, with few replicates where a pilot shows that none of them will be significant."""
-    if s.pilot and s.pilot < s.replicates:
-        first = changes(a, b, replace(s, replicates=s.pilot))
-        smallest = min((c.p for c in first.values() if not math.isnan(c.p)), default=1.0)
-        if smallest > max(4 / (s.pilot + 1), 2 * (1 - s.level) / tests):
-            return first
-    return changes(a, b, s)
 
 
 class Drift(Result):
@@ -89,7 +90,8 @@ class Drift(Result):
         self.reference, self.settings, self.time = reference, settings, time
         self.notes = tuple(dict.fromkeys(n for sample in (reference, *later) for n in sample.notes))
         self.groups: Mapping[str, Window] = {}
-        self.windows = tuple(windows_of([(b.name, reference, b) for b in later], settings))
+        samples = [(b.name, reference, b) for b in later]
+        self.windows = tuple(windows_of(samples, settings, [True] * len(samples)))
 
     @property
     def window(self) -> Window:
@@ -111,7 +113,7 @@ class Drift(Result):
     @property
     def seen(self) -> bool:
         """Whether any drift was seen."""
-        return any(w.kind not in NOT_SEEN for w in self.windows)
+        return any(w.evidence for w in self.windows)
 
     @property
     def verdict(self) -> str:
@@ -121,7 +123,7 @@ class Drift(Result):
     @property
     def claims(self) -> list[Claim]:
         """The same, sentence by sentence, each with what it rests on."""
-        n, drifted = len(self.windows), [w for w in self.windows if w.kind not in NOT_SEEN]
+        n, drifted = len(self.windows), [w for w in self.windows if w.evidence]
         if n == 1 or all(w.kind == "untested" for w in self.windows):
             return self.windows[0].claims
         if not drifted:
@@ -166,7 +168,7 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
         self, samples: tuple[Sample, Sample], min_rows: int, settings: Callable[[int], Settings]
     ) -> None:
         self._samples = samples
-        super().__init__(_grouping(_rows_of(samples[0]), _rows_of(samples[1]), min_rows))
+        super().__init__(_grouping(samples[0].grouped, samples[1].grouped, min_rows))
         groups = int(self.grouping.judged.sum())
         if not groups:
             by = " and ".join(quoted(name) for name in self.by)
@@ -179,26 +181,18 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
 
     def _pair(self, k: int, inside: bool = True) -> tuple[Sample, Sample]:
         """Reference and current rows of a group, or of all others."""
+        a, b = self._samples
+        cut = len(a.grouped or ())
         which = (self.grouping.codes == k) == inside
-        cut = len(_rows_of(self._samples[0]))
-        first, second = zip(self._samples, (which[:cut], which[cut:]), strict=True)
-        return _part(*first), _part(*second)
-
-    @cached_property
-    def _windows(self) -> dict[str, Window]:
-        judged = self.grouping.judged.tolist()
-        samples = [(name, *self._pair(k)) for k, name in enumerate(self)]
-        tested = [of for of, ok in zip(samples, judged, strict=True) if ok]
-        windows = {w.name: w for w in windows_of(tested, self.settings)}
-        few = f"fewer than {plural(self.min_rows, 'row')}{WORDING.where}"
-        for name, a, b in (of for of, ok in zip(samples, judged, strict=True) if not ok):
-            untested = changes(a, b, self.settings, tested=False)
-            labelled = a.labelled and b.labelled
-            windows[name] = Window(replace(b, name=name), untested, labelled, few)
-        return windows
+        return a.at(which[:cut]), b.at(which[cut:])
 
     def _make(self, name: str) -> Window:
-        return self._windows[name]
+        few = f"fewer than {plural(self.min_rows, 'row')}{WORDING.where}"
+        samples = [(name, *self._pair(k)) for k, name in enumerate(self)]
+        judged = self.grouping.judged.tolist()
+        made = {w.name: w for w in windows_of(samples, self.settings, judged, few)}
+        self._made |= made
+        return made[name]
 
     def _estimates(self, samples: tuple[Sample, Sample], **options: Any) -> dict[str, Estimate]:
         """The changes with a direction, without tests."""
@@ -231,7 +225,7 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
         """In which groups drift is seen."""
         by = " and ".join(map(quoted, self.by))
         judged = [w for w, ok in zip(self.values(), self.grouping.judged, strict=True) if ok]
-        seen = [w for w in judged if w.kind not in NOT_SEEN]
+        seen = [w for w in judged if w.evidence]
         many = plural(len(judged), "group")
         if all(w.kind == "untested" for w in judged):
             yield claim("groups", "untested", f"Nothing could be tested in any group by {by}.")
@@ -242,36 +236,22 @@ class Groups(subgroups.Groups[Window], subgroups.GroupComparison[dict[str, Estim
             )
             yield claim("groups", "none seen", text)
         else:
-            seen.sort(key=lambda w: min(c.clearness for c in w.values() if c.seen))
+            seen.sort(key=lambda w: min(c.clearness for c in w.seen))
             kinds = listed([f"{quoted(w.name)} ({w.kind})" for w in seen])
             most = f"; most clearly in {quoted(seen[0].name)}" if len(seen) > 1 else ""
             text = (
                 f"Drift is seen in {len(seen)} of {many} by {by}, {kinds}{most}: {seen[0].evidence}"
             )
             figures = [
-                figure(c.statistic.name, c.estimate, w.name)
-                for w in seen[:3]
-                for c in w.values()
-                if c.seen
+                figure(c.statistic.name, c.estimate, w.name) for w in seen[:3] for c in w.seen
             ]
             yield claim("groups", "drift", text, figures)
 
 
-def _rows_of(sample: Sample) -> Rows:
-    assert sample.grouped is not None
-    return sample.grouped
-
-
-def _part(sample: Sample, which: Bools) -> Sample:
-    """Some rows of a sample."""
-    rows = _rows_of(sample)
-    part = replace(rows.at(which), dropped=0, groups={})
-    tally = Tally.of_rows(part, next(iter(part.scores)), rows.sources)
-    return Sample(sample.name, tally, sample.labelled)
-
-
-def _grouping(reference: Rows, current: Rows, min_rows: int) -> Grouping:
+def _grouping(reference: Rows | None, current: Rows | None, min_rows: int) -> Grouping:
     """The groups of both samples together, the rows of the reference first; sizes are the current ones."""
+    assert reference is not None
+    assert current is not None
     columns = {}
     for name, (codes, words) in reference.groups.items():
         other_codes, other_words = current.groups[name]
@@ -279,12 +259,11 @@ def _grouping(reference: Rows, current: Rows, min_rows: int) -> Grouping:
         first, second = np.split(place, [len(words)])
         columns[name] = np.concatenate([first[codes], second[other_codes]]), union.tolist()
     mass = np.concatenate([reference.mass(), current.mass()])
-    g = grouping(columns, min_rows, mass=mass, most=MAX_GROUPS)
-    before, now = (
-        np.bincount(codes[codes >= 0], minlength=len(g))
-        for codes in np.split(g.codes, [len(reference)])
-    )
-    return replace(g, sizes=now, smallest=np.minimum(before, now))
+    now = np.repeat([0, 1], [len(reference), len(current)])
+    g = grouping(columns, min_rows, mass=mass, times=now, most=MAX_GROUPS)
+    codes = g.codes[: len(reference)]
+    before = np.bincount(codes[codes >= 0], minlength=len(g))
+    return replace(g, smallest=np.minimum(before, g.sizes))
 
 
 def drift(

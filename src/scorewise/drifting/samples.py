@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from scorewise.arrays import Bools
 from scorewise.checks import one_of
 from scorewise.columns import Columns, Rows
 from scorewise.columns import read as read_columns
@@ -32,6 +33,18 @@ class Sample:
     labelled: bool = True
     grouped: Rows | None = None
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_rows(cls, name: str, rows: Rows, labelled: bool) -> Sample:
+        """The sample of rows with one score."""
+        tally = Tally.of_rows(rows, next(iter(rows.scores)), rows.sources)
+        return cls(name, tally, labelled, rows if rows.groups else None, rows.notes)
+
+    def at(self, which: Bools) -> Sample:
+        """Some of the rows that are in groups."""
+        assert self.grouped is not None
+        rows = replace(self.grouped.at(which), dropped=0, groups={})
+        return Sample.of_rows(self.name, rows, self.labelled)
 
     @property
     def rows(self) -> int:
@@ -101,7 +114,18 @@ def read(name: str, source: Any, how: Reading, labelled: bool) -> Sample:
     """A `Tally`; labels and scores as a pair; scores alone; files, a data frame or a dict of columns."""
     source = tally_or_source(source)
     if is_source(source):
-        return _read_source(name, source, how, labelled)
+        opened, label = open_source(source, how.encoding), how.label
+        if labelled and name == "current" and label not in (None, *opened.names):
+            where = ", ".join(opened.sources) or "the current sample"
+            raise BadInput(  # labels come late
+                f"there is no column '{label}' in {where}; name another label, or pass ",
+                Option("labels", "reference"), " if its labels are not known yet",
+            )  # fmt: skip
+        _, rows = how.columns(opened, labelled)
+        if how.by is not None:
+            others = {"score": next(iter(rows.scores)), "weight": how.weight}
+            check_groups(how.by, others | {"label": rows.names.label})
+        return Sample.of_rows(name, rows, labelled)
     if how.by is not None:
         raise BadInput(
             Option("by"), " names columns of files and data frames; pass each sample as one, or as a ",
@@ -125,22 +149,6 @@ def read(name: str, source: Any, how: Reading, labelled: bool) -> Sample:
         )
     columns = read_columns(None, {"score": {"score": source}}, missing=how.missing)
     return Sample(name, Tally.of_rows(rows_of(columns, kind=how.kind), "score"), labelled=False)
-
-
-def _read_source(name: str, source: Any, how: Reading, labelled: bool) -> Sample:
-    opened, label = open_source(source, how.encoding), how.label
-    if labelled and name == "current" and label not in (None, *opened.names):
-        where = ", ".join(opened.sources) or "the current sample"
-        raise BadInput(  # labels come late
-            f"there is no column '{label}' in {where}; name another label, or pass ",
-            Option("labels", "reference"), " if its labels are not known yet",
-        )  # fmt: skip
-    _, rows = how.columns(opened, labelled)
-    score = next(iter(rows.scores))
-    if how.by is not None:
-        check_groups(how.by, {"score": score, "weight": how.weight, "label": rows.names.label})
-    tally = Tally.of_rows(rows, score, rows.sources)
-    return Sample(name, tally, labelled, rows if how.by is not None else None, rows.notes)
 
 
 # One source cut by time: the reference, and the windows after it.
@@ -198,7 +206,6 @@ def read_windows(source: Any, cut: Cut, how: Reading, labelled: bool) -> list[Sa
     cut.check()
     columns, rows = how.columns(source, labelled, time=cut.time)
     times, codes = np.unique(columns.column("time").values, return_inverse=True)
-    score = next(iter(rows.scores))
     if not len(times):
         raise BadInput(f"no rows are left to compare; {rows.dropped} were dropped as missing")
     window = cut.windows_of(times, np.bincount(codes, minlength=len(times)))
@@ -214,16 +221,15 @@ def read_windows(source: Any, cut: Cut, how: Reading, labelled: bool) -> list[Sa
         name = window_name(inside[0], inside[-1], None if until else cut.every)
         # rows without a time belong to no window, so the first counts all that were dropped
         part = replace(rows.at(window[codes] == k), dropped=0 if k else rows.dropped)
-        tally = Tally.of_rows(part, score, rows.sources)
-        samples.append(Sample(name, tally, labelled, notes=rows.notes))
+        samples.append(Sample.of_rows(name, part, labelled))
     return samples
 
 
 def _is_after(times: Moments, until: Any) -> NDArray[np.bool_]:
     """Which times are after one; a day ends at midnight."""
-    last, dates = moment(until, "reference_until"), times.dtype.kind == "M"
-    if isinstance(last, float) == dates:
-        kind = "dates" if dates else "numbers"
+    last = moment(until, "reference_until")
+    if isinstance(last, float) == (times.dtype.kind == "M"):
+        kind = "dates" if isinstance(last, float) else "numbers"
         raise BadInput(
             Option("reference_until", until), f" does not fit the times, which are {kind}"
         )

@@ -8,6 +8,7 @@ give it the mean and the variance that its rows would give it in each sample.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -18,8 +19,7 @@ from scorewise.arrays import Floats, Ints
 from scorewise.inference.resampling import resampled_weights
 from scorewise.statistics.smroc import climbs, midpoints, why_not_unit
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import merge_coarse, pooled_at
-from scorewise.tallies.coarse import pool as pool_tally
+from scorewise.tallies.coarse import merge_coarse
 from scorewise.tallies.losses import unit
 from scorewise.tallies.runs import add_runs, quantile_cells
 from scorewise.tallies.sorting import union
@@ -64,8 +64,7 @@ class Split:
     @cached_property
     def shares(self) -> Floats:
         """The share of each sample that lies on each cell."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.rows / self.rows.sum(-1, keepdims=True))
+        return np.asarray(self.rows / self.rows.sum(-1, keepdims=True))
 
     @cached_property
     def midpoints(self) -> Floats:
@@ -92,7 +91,8 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
 
     Weights, which have no unit, are brought to add up to the number of equally weighted rows that would
     be as uncertain; counts stay as they are. Without labels all rows are put where the negatives are.
-    Beyond two million distinct scores, see `thinned`.
+    Beyond two million distinct scores neighbours count as tied at their mean, in cells that hold at most
+    1 / 2^19 of either sample, or a single score.
 
     >>> x = split(Tally.of([0, 1], [0.2, 0.7]), Tally.of([1, 1], [0.7, 0.9], positive=1))
     >>> x.score, x.rows[0], x.weight[1, 1]
@@ -100,53 +100,35 @@ def split(a: Tally, b: Tally, *, labelled: bool = True, midpoint: str | float = 
     """
     if (coarse := a.coarse or b.coarse) is not None:
         a, b = (t.coarsen(coarse.grid) for t in (a, b))
-    pair = thinned(a, b)
-    score, *places = _union(*pair)
-    weight = np.zeros((2, 2, len(score)))
-    squares = np.zeros_like(weight) if a.weighted or b.weighted else None
-    for i, (t, at) in enumerate(zip(pair, places, strict=True)):
-        scale = (t.negatives + t.positives) / sum(t.squares) if t.weighted and len(at) else 1.0
-        for side, w, w2 in ((0, t.neg, t.neg2), (int(labelled), t.pos, t.pos2)):
-            weight[i, side, at] += w * scale
-            if squares is not None:
-                squares[i, side, at] += w2 * (scale * scale)
-    why = why_not_unit(pair[0]) or why_not_unit(pair[1])
-    kind = a.kind if len(a.score) else b.kind
-    return Split(score, None if why else unit(score, kind), weight, squares, midpoint)
-
-
-def _union(a: Tally, b: Tally) -> tuple[Floats, Ints, Ints]:
-    """Distinct scores of both, increasing, and where those of each are among them."""
+    places: Sequence[Ints]
     if a.coarse is not None and b.coarse is not None:
         # scores of one cell are tied, whichever sample they are of
-        joined, at_a, at_b = merge_coarse(a.coarse, b.coarse)
-        return joined.middle, at_a, at_b
-    score, at_a, at_b = union(a.score, b.score)
-    return score.astype(np.float64, copy=False), at_a, at_b
-
-
-def thinned(a: Tally, b: Tally) -> tuple[Tally, Tally]:
-    """Both as they are up to two million distinct scores; beyond, pooled on common cells.
-
-    A cell holds at most 1 / 2^19 of either sample, or a single score. Its rows count as tied at the mean
-    of their scores.
-    """
-    if len(a.score) + len(b.score) <= MAX_SCORES or a.coarse is not None:
-        return a, b
-    edges = np.unique(np.concatenate([pool_tally(t, MAX_SCORES // 4).score for t in (a, b)]))
-    sums, weights = np.zeros(len(edges)), np.zeros(len(edges))
-    pooled: list[tuple[Tally, Ints]] = []
-    for t in (a, b):
-        start = np.searchsorted(t.score, edges)
-        used = np.flatnonzero(np.diff(start, append=len(t.score)) > 0)
-        start, w = start[used], t.neg + t.pos
+        joined, *places = merge_coarse(a.coarse, b.coarse)
+        score = joined.middle
+    elif len(a.score) + len(b.score) <= MAX_SCORES:
+        score, *places = union(a.score, b.score)
+    else:
+        parts = [t.score[quantile_cells(MAX_SCORES // 4, t.neg, t.pos)] for t in (a, b)]
+        low = np.unique(np.concatenate(parts)).astype(np.float64)
+        places = [np.searchsorted(low, t.score, side="right") - 1 for t in (a, b)]
         with np.errstate(over="ignore"):
-            sums[used] += add_runs(w * t.score.astype(np.float64, copy=False), start)
-        weights[used] += add_runs(w, start)
-        pooled.append((pooled_at(t, start), used))
-    mean = _mean_within(sums, weights, edges, np.append(edges[1:], np.inf))
-    first, second = (replace(t, score=mean[used]) for t, used in pooled)
-    return first, second
+            sums, rows = np.zeros((2, len(low)))
+            for t, at in zip((a, b), places, strict=True):
+                rows += np.bincount(at, t.neg + t.pos, len(low))
+                sums += np.bincount(at, (t.neg + t.pos) * t.score.astype(np.float64), len(low))
+        score = _mean_within(sums, rows, low, np.append(low[1:], np.inf))
+    weight = np.zeros((2, 2, len(score)))
+    squares = np.zeros_like(weight) if a.weighted or b.weighted else None
+    for i, (t, at) in enumerate(zip((a, b), places, strict=True)):
+        scale = (t.negatives + t.positives) / sum(t.squares) if t.weighted and len(at) else 1.0
+        for side, w, w2 in ((0, t.neg, t.neg2), (int(labelled), t.pos, t.pos2)):
+            weight[i, side] += np.bincount(at, w * scale, len(score))
+            if squares is not None:
+                squares[i, side] += np.bincount(at, w2 * (scale * scale), len(score))
+    why = why_not_unit(a) or why_not_unit(b)
+    score = score.astype(np.float64, copy=False)
+    on_unit = None if why else unit(score, a.kind if len(a.score) else b.kind)
+    return Split(score, on_unit, weight, squares, midpoint)
 
 
 def _mean_within(sums: Floats, weights: Floats, low: Floats, high: Floats) -> Floats:
@@ -165,12 +147,12 @@ def pool(x: Split, cells: int) -> Split:
     if len(x.score) <= cells:
         return x
     start = quantile_cells(cells, x.mass)
-    last = np.append(start[1:], len(x.score)) - 1
+    last, mass = np.append(start[1:], len(x.score)) - 1, add_runs(x.mass, start)
 
     def mean(score: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = add_runs(score * x.mass, start)
-        return _mean_within(sums, add_runs(x.mass, start), score[start], score[last])
+        return _mean_within(sums, mass, score[start], score[last])
 
     return replace(
         x,
@@ -190,26 +172,25 @@ def permuted(x: Split, held: Held, replicates: int, rng: np.random.Generator) ->
     if x.squares is not None or x.mass.sum() >= _MAX_ROWS:
         return x.with_weight(_weights_by_chance(x, held, replicates, rng))
     reference, both = x.weight[0], x.weight[0] + x.weight[1]
-    if held == "nothing":
-        drawn = _dealt(both.ravel(), reference.sum(), replicates, rng)
-        first = drawn.reshape(replicates, *both.shape).swapaxes(0, 1)
-    elif held == "class":
-        sides = zip(both, reference, strict=True)
-        first = np.stack([_dealt(w, part.sum(), replicates, rng) for w, part in sides])
-    else:
+    if held == "score":
         neg, pos, rows = (np.rint(w).astype(np.int64) for w in (*both, x.rows[0]))
         hit = rng.hypergeometric(pos, neg, rows, (replicates, len(pos))).astype(np.float64)
         first = np.stack((x.rows[0] - hit, hit))
+    else:
+        strata = (1, -1) if held == "nothing" else (2, -1)
+        cells = zip(both.reshape(strata), reference.reshape(strata), strict=True)
+        drawn = np.stack([_dealt(w, part.sum(), replicates, rng) for w, part in cells], axis=1)
+        first = drawn.reshape(replicates, *both.shape).swapaxes(0, 1)
     return x.with_weight(np.stack((first, both[:, None] - first)))
 
 
 def _dealt(both: Floats, rows: float, replicates: int, rng: np.random.Generator) -> Floats:
     """How many rows of each cell are drawn, of so many in all, without replacement."""
     counts = np.rint(both).astype(np.int64)
-    method: Literal["count", "marginals"] = (
-        "count" if counts.sum() <= _MAX_SHUFFLED else "marginals"
+    few = counts.sum() <= _MAX_SHUFFLED
+    drawn = rng.multivariate_hypergeometric(
+        counts, round(rows), size=replicates, method="count" if few else "marginals"
     )
-    drawn = rng.multivariate_hypergeometric(counts, round(rows), size=replicates, method=method)
     return np.asarray(drawn, np.float64)
 
 

@@ -1,191 +1,66 @@
-"""Agreement of several raters or models on the same rows, by decisions and by scores."""
+"""Raters who decide and score the same rows: `raters`, its result, and what it writes and shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from scorewise.arrays import Bools, Floats, Ints
+from scorewise.arrays import Bools
 from scorewise.checks import check
-from scorewise.columns import Columns, Kind, Labels, Missing, Place, Rows, read
+from scorewise.columns import Columns, Kind, Labels, Missing, Place, read
 from scorewise.columns.labels import REST, read_labels
 from scorewise.columns.rows import rows_of
 from scorewise.columns.sources import is_source
 from scorewise.columns.vectors import Coded, vector
-from scorewise.curves.smroc import smooth_roc
-from scorewise.curves.thresholds import Roc, distance
 from scorewise.errors import BadInput, Option
-from scorewise.estimate import Estimate
 from scorewise.inference.ranking import auroc_value
-from scorewise.inspection.raters_document import (
-    Instance,
-    RatersDocument,
-    Rating,
-    raters_document,
-)
-from scorewise.inspection.suspects import named_rows, place_of_row
+from scorewise.inspection.opinions import Agreement, AgreementRecord, Opinions, same_decisions
+from scorewise.inspection.suspects import named_rows
+from scorewise.show.data import RowsRecord
+from scorewise.show.document import JudgedDocument
+from scorewise.show.page import Section
+from scorewise.show.records import field, record_of
 from scorewise.show.result import Pictures, Result
+from scorewise.show.verdict import Claim, claim, next_command
+from scorewise.show.words import count, plural
 from scorewise.statistics.smroc import Rule, why_not_unit
-from scorewise.statistics.smroc import midpoint as find_midpoint
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import unit
-from scorewise.tallies.sorting import largest
 
-ROUNDING = 1e-7  # 0.7 - 0.6 is slightly above 0.1, and more so in 32 bits
 TRUTH = "\0truth"  # no name of a rater
 EXAMPLE = "such as {'ann': (decisions, scores), 'bob': (decisions, scores)}"
 
 
-@dataclass(frozen=True)
-class Rater:
-    """One rater: the smROC curve of its scores and its area, or why there is none."""
+class RatedRecord(RowsRecord):
+    """The rows that raters were compared on."""
 
-    name: str
-    curve: Roc | None
-    area: Estimate
-    midpoint: float | None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two raters: the area between their curves, and the shares of rows on which they agree."""
-
-    first: str
-    second: str
-    distance: Estimate
-    same_decisions: float
-    within_tolerance: float
+    positive: str = field("The decision that high scores stand for.")
+    negative: str = field("The other decision.")
+    rule: str = field("How it was decided which of them is positive.")
+    truth: bool = field("Whether the curves are against known labels, not a rater's own decisions.")
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Whether raters agree, row by row.
+class RatersDocument(JudgedDocument, command="raters"):
+    """Raters compared on the same rows."""
 
-    `decisions` and `within` are the shares of rows on which all decide the same, and on which all
-    scores lie within the `tolerance`. `apparent` are rows that only look like disagreement: other
-    decisions, but scores within the tolerance; `real` those where both differ, `hidden` those with one
-    decision but scores apart. `numbers` counts the rows of each kind; `agree` are the positions, from
-    0 in the input, of all rows within the tolerance.
-    """
+    data: RatedRecord
+    agreement: AgreementRecord
 
-    tolerance: float
-    raters: list[Rater]
-    pairs: list[Pair]
-    decisions: float
-    within: float
-    numbers: dict[str, int]
-    apparent: list[Instance]
-    real: list[Instance]
-    hidden: list[Instance]
-    agree: Ints
-
-
-class Opinions(NamedTuple):
-    """Decisions and scores of several raters on the same rows: one column for each rater.
-
-    `tallies`, one for each rater, set its scores against its own decisions or against labels; `ids` name
-    all rows of the input.
-    """
-
-    names: Sequence[str]
-    decisions: Bools
-    scores: Floats
-    tallies: Sequence[Tally]
-    rows: Rows
-    ids: Sequence[Any] | None
-
-
-def agreement(
-    o: Opinions, *, tolerance: float, rule: Rule | float | Tally = "mean", top: int
-) -> Agreement:
-    """Compare raters on the same rows."""
-    mass, count, kept = o.rows.mass(), o.rows.count, o.rows.place.kept
-    raters = [_rater(name, t, rule) for name, t in zip(o.names, o.tallies, strict=True)]
-    same, near = alike(o.decisions, o.scores, tolerance)
-    kinds = {
-        "both": same & near,
-        "apparent": ~same & near,
-        "hidden": same & ~near,
-        "real": ~same & ~near,
-    }
-    kinds = {kind: which & (mass > 0) for kind, which in kinds.items()}
-    agree = np.flatnonzero(near & (mass > 0))
-    return Agreement(
-        tolerance=tolerance,
-        raters=raters,
-        pairs=[_pair(o, raters, i, k, tolerance) for i, k in combinations(range(len(raters)), 2)],
-        decisions=_share(same, mass),
-        within=_share(near, mass),
-        numbers={
-            kind: int(np.count_nonzero(which) if count is None else count[which].sum())
-            for kind, which in kinds.items()
-        },
-        agree=agree if kept is None else kept[agree].astype(np.int64),
-        **{kind: _instances(o, which, top) for kind, which in kinds.items() if kind != "both"},
-    )
-
-
-def alike(decisions: Bools, scores: Floats, tolerance: float) -> tuple[Bools, Bools]:
-    """Rows on which all decide the same, and rows on which all scores lie within the tolerance.
-
-    >>> alike(np.array([[False, True]]), np.array([[0.60, 0.52]]), 0.1)
-    (array([False]), array([ True]))
-    """
-    same: Bools = (decisions == decisions[:, :1]).all(1)
-    near: Bools = np.ptp(scores, axis=1) <= tolerance + ROUNDING
-    return same, near
-
-
-def _rater(name: str, t: Tally, rule: Rule | float | Tally) -> Rater:
-    """The curve of one rater."""
-    if why := t.why_not_ranked or why_not_unit(t):
-        return Rater(name, None, Estimate.undefined(why), None)
-    m = find_midpoint(t, rule).value
-    curve = smooth_roc(t, m)
-    if not curve.height or not curve.width:
-        side = "climbs" if not curve.height else "runs"
-        return Rater(name, None, Estimate.undefined(f"nothing {side}: scores are all 0 or 1"), m)
-    return Rater(name, curve, Estimate(curve.area), m)
-
-
-def _pair(o: Opinions, raters: Sequence[Rater], i: int, k: int, tolerance: float) -> Pair:
-    a, b = raters[i], raters[k]
-    if a.curve is None or b.curve is None:
-        without = a if a.curve is None else b
-        between = Estimate.undefined(f"'{without.name}' has no curve: {without.area.why}")
-    else:
-        between = Estimate(distance(a.curve, b.curve))
-    both = alike(o.decisions[:, [i, k]], o.scores[:, [i, k]], tolerance)
-    return Pair(a.name, b.name, between, *(_share(which, o.rows.mass()) for which in both))
-
-
-def _share(which: Bools, mass: Floats) -> float:
-    """The share of the weight on some rows; NaN when there are none."""
-    total = float(mass.sum())
-    return float(mass[which].sum()) / total if total else float("nan")
-
-
-def _instances(o: Opinions, which: Bools, top: int) -> list[Instance]:
-    """Those of the rows on which scores are furthest apart; of equals, the first."""
-    apart = np.ptp(o.scores, axis=1)
-    return [
-        Instance(
-            **place_of_row(o.rows.place, i, o.ids),
-            apart=float(apart[i]),
-            ratings=[
-                Rating(name=name, positive=bool(decision), score=float(score))
-                for name, decision, score in zip(o.names, o.decisions[i], o.scores[i], strict=True)
-            ],
-        )
-        for i in largest(which, top, apart.round(12)).tolist()
-    ]
-
-
-# Raters as users give them: decisions and scores of each.
+    def sections(self) -> list[Section]:
+        """What was compared, and how far raters agree."""
+        data, classes = self.data, (self.data.negative, self.data.positive)
+        against = "known labels" if data.truth else "each rater's own decisions"
+        facts = [("Data", ", ".join(f"'{s}'" for s in data.sources))] if data.sources else []
+        facts += [
+            ("Rows", count(data.rows)),
+            ("Positive", f"'{data.positive}' ({data.rule}); negative is '{data.negative}'"),
+            ("Curves", f"against {against}"),
+            *data.dropped_facts(),
+        ]
+        return [Section(facts=facts), *self.agreement.sections(data, classes, "rater")]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -208,7 +83,12 @@ class Raters(Result):
 
     def document(self) -> RatersDocument:
         """What is written and shown; `scorewise schema raters` prints its schema."""
-        return raters_document(self)
+        return RatersDocument(
+            data=record_of(RatedRecord, self, self.labels),
+            verdict=_verdict(self),
+            agreement=AgreementRecord.of(self.agreement),
+            hints=list(self.hints),
+        )
 
     def pictures(self) -> Pictures:
         """The curve of each rater, and on how many rows they agree."""
@@ -276,11 +156,9 @@ def raters(
     decided, labels = _read_decisions(names, found, positive)
     scored = replace(found, values={"score": found["score"]})
     rows = rows_of(scored, role="decision", kind=kind, known=(decided[names[0]], labels))
-    own, truth = [], []
-    for name, column in zip(names, rows.scores, strict=True):
-        own.append(Tally.of_rows(replace(rows, y=decided[name]), column))
-        if labelled:
-            truth.append(Tally.of_rows(replace(rows, y=decided[TRUTH]), column))
+    columns_of = [*zip(names, rows.scores, strict=True)]
+    own = [Tally.of_rows(replace(rows, y=decided[name]), c) for name, c in columns_of]
+    truth = [Tally.of_rows(replace(rows, y=decided[TRUTH]), c) for _, c in columns_of if labelled]
     opinions = Opinions(
         names,
         np.stack([decided[name] for name in names], axis=1),
@@ -289,18 +167,12 @@ def raters(
         rows,
         named_rows(ids, len(rows) + rows.dropped),
     )
+    compared = opinions.compared(tolerance=tolerance, rule=midpoint, top=top)
     hints = [hint for name, t in zip(names, own, strict=True) for hint in _hints(name, t, labels)]
     return Raters(
-        agreement(opinions, tolerance=tolerance, rule=midpoint, top=top),
-        opinions,
-        labels,
-        len(rows),
-        rows.dropped,
-        labelled,
-        rows.sources,
-        tuple(hints),
+        compared, opinions, labels, len(rows), rows.dropped, labelled, rows.sources, tuple(hints),
         rows.notes,
-    )
+    )  # fmt: skip
 
 
 def _columns(decisions: Sequence[str], scores: Sequence[str]) -> dict[str, Any]:
@@ -370,3 +242,28 @@ def _hints(name: str, t: Tally, labels: Labels) -> Iterator[str]:
             f"rater's own decisions); a score should say how much speaks for '{labels.positive}', not how "
             f"sure the rater is of either answer: for the other answer, give 1 - score"
         )
+
+
+def _verdict(r: Raters) -> list[Claim]:
+    """The sentences on raters who decide and score."""
+    a = r.agreement
+    if not r.rows:
+        return []
+    claims, n = [same_decisions(a.decisions, r.rows, "Raters")], a.numbers
+    if other := n["apparent"] + n["real"]:
+        text = (
+            f"Of {plural(other, 'row')} with different decisions, {n['apparent']:,} only "
+            f"look{'s' * (n['apparent'] == 1)} like disagreement: the scores are "
+            f"within {a.tolerance:g} of each other."
+        )
+        claims.append(claim("agreement", "apparent", text))
+    if same := n["both"] + n["hidden"]:
+        text = (
+            f"Of {plural(same, 'row')} with the same decision, {n['hidden']:,} "
+            f"hide{'s' * (n['hidden'] == 1)} a difference: the scores differ by more than "
+            f"{a.tolerance:g}."
+        )
+        claims.append(claim("agreement", "hidden", text))
+    if r.sources:
+        return [*claims, next_command("agree", r.sources, [("rater", x.name) for x in a.raters])]
+    return [*claims, claim("next", "agree", "Next: sw.agree(decisions), agreement beyond chance")]

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import pdtr, pdtrc, pdtrik
 
+from scorewise.checks import check
 from scorewise.columns import Kind
 from scorewise.estimate import Estimate
 from scorewise.inference.logistic import logistic
-from scorewise.inspection.gaps import Gap
-from scorewise.inspection.raters_document import (
+from scorewise.inspection.opinions import (
     AgreementRecord,
     Middle,
     Tolerance,
     listed_rows,
     same_decisions,
 )
-from scorewise.inspection.suspects import Set, Suspect
+from scorewise.inspection.suspects import Gap, Set, Suspect
 from scorewise.show.data import CutRecord, DataRecord, DensityRecord
 from scorewise.show.document import JudgedDocument
-from scorewise.show.page import Column, Section, Table
+from scorewise.show.page import Heads, Section, section
 from scorewise.show.records import Count, Record, Word, field, record_of
 from scorewise.show.verdict import Claim, claim, figure, next_step
 from scorewise.show.words import by_reason, count, formatted, p_phrase, plural, quoted
@@ -56,14 +56,18 @@ READING = [
 ]
 
 
-class SettingsRecord(Record):
+class Settings(Record):
     """The settings that the result depends on."""
 
-    midpoint: Word = field("How the midpoint was chosen, or the number given.")
-    top: Count = field("Rows listed at most.")
-    tolerance: Tolerance
-    threshold: float
-    seed: Count
+    midpoint: Word = field("How the midpoint was chosen, or the number given.", default="mean")
+    top: Count = field("Rows listed at most.", default=20)
+    tolerance: Tolerance = 0.1
+    threshold: float = 0.5
+    seed: Count = 0
+
+    def __post_init__(self) -> None:
+        given = vars(self)
+        check(**{name: given[name] for name in given if name != "midpoint"})
 
 
 class SetRecord(Record):
@@ -109,19 +113,19 @@ class ModelRecord(Record):
             density=DensityRecord.of(model.tally),
         )
 
-    def sections(self, several: bool, files: bool) -> list[Section]:
+    def sections(self, several: bool, data: DataRecord) -> list[Section]:
         """The rows and gaps of the model, which is named where there are `several`."""
         of, by = (f" {word} '{self.name}'" * several for word in ("of", "by"))
         sections = []
         if self.sets:
-            rows = {s.set: count(s.rows) for s in self.sets}
+            many = {s.set: count(s.rows) for s in self.sets}
             middle = (
                 f"{formatted(self.midpoint, 'number')} ({self.rule}); scores from here on are high"
             )
             facts = [
                 ("Midpoint", middle),
-                ("High", f"{rows['high positive']} positives, {rows['high negative']} negatives"),
-                ("Low", f"{rows['low positive']} positives, {rows['low negative']} negatives"),
+                ("High", f"{many['high positive']} positives, {many['high negative']} negatives"),
+                ("Low", f"{many['low positive']} positives, {many['low negative']} negatives"),
             ]
             sections.append(Section(f"Scores{of}", facts=facts))
         if not self.why:
@@ -130,27 +134,24 @@ class ModelRecord(Record):
                 (f"Hard successes{of}", self.successes[:SUCCESSES]),
             ):
                 lines = [(r, r.suspicion, r.reason) for r in suspects]
-                sections.append(listed_rows(title, "suspicion", "why", lines, files))
-        return [*sections, _gaps(self.gaps, f"Gaps between scores{of}")]
-
-
-def _gaps(gaps: Sequence[Gap], title: str) -> Section:
-    if not gaps:
-        return Section(title, lines=["no gap is three times as wide as those around it"])
-    columns = [Column("cut", "text"), Column("times as wide"), Column("rows above", "count")]
-    columns += [Column("precision"), Column("recall"), Column("stable", "percent")]
-    rows = []
-    for g in gaps:
-        cut = CutRecord(threshold=(g.above + g.upto) / 2, above=g.above, upto=g.upto)
-        cells = (f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
-        rows.append((cut.same_decisions(), *cells))
-    return Section(title, table=Table(columns, rows))
+                sections.append(listed_rows(title, "suspicion", "why", lines, data))
+        rows = []
+        for g in self.gaps:
+            cut = CutRecord(threshold=(g.above + g.upto) / 2, above=g.above, upto=g.upto)
+            cells = (f"{g.ratio:.1f}", g.rows, g.precision, g.recall, g.stability)
+            rows.append((cut.same_decisions(), *cells))
+        heads: Heads = [
+            ("cut", "text"), "times as wide", ("rows above", "count"), "precision", "recall",
+            ("stable", "percent"),
+        ]  # fmt: skip
+        title, none = f"Gaps between scores{of}", "no gap is three times as wide as those around it"
+        return [*sections, *(section(title, heads, rows) or [Section(title, lines=[none])])]
 
 
 class InspectDocument(JudgedDocument, command="inspect"):
     """The rows of each model that deserve a second look."""
 
-    settings: SettingsRecord
+    settings: Settings
     data: DataRecord
     models: list[ModelRecord] = field(
         "The scores that were inspected, in the order given.", min_length=1
@@ -159,33 +160,29 @@ class InspectDocument(JudgedDocument, command="inspect"):
         "How far several models agree; null when there is one."
     )
 
+    @classmethod
+    def of(cls, i: Inspection) -> InspectDocument:
+        """The document of an inspection."""
+        data = DataRecord.of(next(iter(i.models.values())).tally)
+        hints = ((hint, f"'{name}'") for name, model in i.models.items() for hint in _hints(model))
+        return cls(
+            settings=i.settings,
+            data=data if data.sources else replace(data, label=None),  # arrays have no columns
+            verdict=_verdict(i),
+            models=[ModelRecord.of(name, model) for name, model in i.models.items()],
+            agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
+            hints=[*by_reason(hints), *_scales(i)],
+        )
+
     def sections(self) -> list[Section]:
         """The data, each model's rows and gaps, and how far models agree."""
-        sections = [Section(facts=self.data.facts())]
+        data = self.data
+        sections = [Section(facts=data.facts())]
         for model in self.models:
-            sections += model.sections(len(self.models) > 1, len(self.data.sources) > 1)
+            sections += model.sections(len(self.models) > 1, data)
         if self.agreement is not None:
-            sections += self.agreement.sections(self.data, "model")
+            sections += self.agreement.sections(data, (data.negative, data.positive), "model")
         return [*sections, Section("How to read this", facts=READING)]
-
-
-def inspect_document(i: Inspection) -> InspectDocument:
-    """The document of an inspection."""
-    data = DataRecord.of(next(iter(i.models.values())).tally)
-    rule = "learned" if isinstance(i.settings.midpoint, Tally) else i.settings.midpoint
-    return InspectDocument(
-        settings=record_of(
-            SettingsRecord, i.settings, midpoint=rule if isinstance(rule, str) else str(float(rule))
-        ),
-        data=data if data.sources else replace(data, label=None),  # arrays have no columns
-        verdict=_verdict(i),
-        models=[ModelRecord.of(name, model) for name, model in i.models.items()],
-        agreement=None if i.agreement is None else AgreementRecord.of(i.agreement),
-        hints=[
-            *by_reason((hint, f"'{name}'") for name, m in i.models.items() for hint in _hints(m)),
-            *_scales(i),
-        ],
-    )
 
 
 def _hints(model: Inspected) -> Iterator[str]:

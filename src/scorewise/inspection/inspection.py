@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,17 @@ from scorewise.columns.reader import warn
 from scorewise.columns.sources import is_source
 from scorewise.computing import on_threads
 from scorewise.errors import BadInput, no_scores
-from scorewise.inspection.agreement import Agreement, Opinions, agreement
-from scorewise.inspection.document import InspectDocument, inspect_document
-from scorewise.inspection.gaps import Gap, gaps
+from scorewise.inspection.document import InspectDocument, Settings
+from scorewise.inspection.opinions import Agreement, Opinions
 from scorewise.inspection.suspects import (
     EVEN,
+    Gap,
     Set,
     Suspect,
+    gaps,
     most_suspicious,
     named_rows,
+    set_name,
     suspects,
     suspicion,
     suspicion_of_cells,
@@ -34,20 +36,6 @@ from scorewise.statistics.smroc import TOLERANCE, Midpoint, Rule, midpoint, why_
 from scorewise.tallies import Tally
 from scorewise.tallies.confusion import threshold_on_scale
 from scorewise.tallies.losses import unit
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of an inspection."""
-
-    midpoint: Rule | float | Tally = "mean"
-    top: int = 20
-    tolerance: float = 0.1
-    threshold: float = 0.5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -92,18 +80,32 @@ class Inspection(Result):
         self,
         rows: Rows,
         settings: Settings,
-        sources: tuple[str, ...] = (),
+        *,
+        rule: Rule | float | Tally = "mean",
         ids: Any = None,
         tallies: Sequence[Tally] = (),
         agree: bool = True,
     ) -> None:
         self.settings, self.notes = settings, rows.notes
+        self.agreement: Agreement | None = None
         names = named_rows(ids, len(rows) + rows.dropped)
-        tallies = tallies or [Tally.of_rows(rows, name, sources) for name in rows.scores]
-        models = on_threads(lambda t: _inspected(rows, t, settings, names), tallies, enough=1)
+        tallies = tallies or [Tally.of_rows(rows, name, rows.sources) for name in rows.scores]
+        models = on_threads(lambda t: _inspected(rows, t, settings, rule, names), tallies, enough=1)
         self.models = {model.tally.origin.score: model for model in models}
-        several = agree and len(tallies) > 1
-        self.agreement = _agreement(rows, tallies, settings, names) if several else None
+        if agree and len(tallies) > 1:  # models as raters: each decides positive at the threshold
+            columns = [(rows.scores[t.origin.score], t) for t in tallies]
+            cut = settings.threshold
+            opinions = Opinions(
+                [*rows.scores],
+                np.stack([c >= threshold_on_scale(t, cut) for c, t in columns], axis=1),
+                np.stack([unit(c, t.kind) for c, t in columns], axis=1),
+                tallies,
+                rows,
+                names,
+            )
+            self.agreement = opinions.compared(
+                tolerance=settings.tolerance, rule=rule, top=settings.top
+            )
 
     @property
     def _only(self) -> Inspected:
@@ -156,7 +158,7 @@ class Inspection(Result):
 
     def document(self) -> InspectDocument:
         """What is written and shown; `scorewise schema inspect` prints its schema."""
-        return inspect_document(self)
+        return InspectDocument.of(self)
 
     def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
         """One line for each suspicious row and model.
@@ -212,32 +214,36 @@ def inspect(
     >>> i.suspicious[0].row, i.suspicious[0].reason
     (2, 'negative, but scored 0.97, above every positive')
     """
-    settings = Settings(midpoint, top, tolerance, threshold, seed)
-    if p is None:
-        if not is_source(y):
-            raise no_scores("inspect(y, p)", 'inspect("file.csv", label=..., score=...)')
-        rows = binary_rows(
-            y, label=label, score=score, weight=weight, count=count, id=ids, positive=positive,
-            kind=kind, missing=missing, encoding=encoding,
-        )  # fmt: skip
-        if not len(rows) or (rows.count is not None and not rows.count.any()):
-            where = f"{', '.join(rows.sources)}: " if rows.sources else ""
-            raise BadInput(
-                f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
-            )
-        warn(rows.notes)
-        return Inspection(rows, settings, rows.sources, rows.ids)
-    if any(name is not None for name in (label, score, encoding)):
-        raise BadInput("label, score and encoding belong to files and frames; leave them out")
-    scores = p if isinstance(p, Mapping) else {"score": p}
-    rows = binary_rows(
-        None, label=y, score=scores, weight=weight, count=count, positive=positive, kind=kind,
-        missing=missing,
+    check(midpoint=midpoint)
+    words = "learned" if isinstance(midpoint, Tally) else midpoint
+    settings = Settings(
+        midpoint=words if isinstance(words, str) else str(float(words)),
+        top=top, tolerance=tolerance, threshold=threshold, seed=seed,
     )  # fmt: skip
-    return Inspection(rows, settings, ids=ids)
+    how: dict[str, Any] = {
+        "weight": weight, "count": count, "positive": positive, "kind": kind, "missing": missing,
+    }  # fmt: skip
+    if p is not None:
+        if any(name is not None for name in (label, score, encoding)):
+            raise BadInput("label, score and encoding belong to files and frames; leave them out")
+        scores = p if isinstance(p, Mapping) else {"score": p}
+        rows = binary_rows(None, label=y, score=scores, **how)
+        return Inspection(rows, settings, rule=midpoint, ids=ids)
+    if not is_source(y):
+        raise no_scores("inspect(y, p)", 'inspect("file.csv", label=..., score=...)')
+    rows = binary_rows(y, label=label, score=score, id=ids, encoding=encoding, **how)
+    if not len(rows) or (rows.count is not None and not rows.count.any()):
+        where = f"{', '.join(rows.sources)}: " if rows.sources else ""
+        raise BadInput(
+            f"{where}no rows are left to inspect; {rows.dropped} were dropped as missing"
+        )
+    warn(rows.notes)
+    return Inspection(rows, settings, rule=midpoint, ids=rows.ids)
 
 
-def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
+def _inspected(
+    rows: Rows, t: Tally, s: Settings, rule: Rule | float | Tally, ids: Any
+) -> Inspected:
     """Inspect the scores of one model."""
     cuts = gaps(rows, t, seed=s.seed)
     if why := t.why_not_ranked:
@@ -247,37 +253,19 @@ def _inspected(rows: Rows, t: Tally, s: Settings, ids: Any) -> Inspected:
     right = doubtful & (of_cells.value < EVEN)
     middle, at, sets = None, None, {}
     if not (why := why_not_unit(t)):
-        middle = midpoint(t, s.midpoint)
-        at, sets = middle.value, _sets(rows, t, middle.value)
-        high = unit(t.score, t.kind) >= at - TOLERANCE
+        middle = midpoint(t, rule)
+        at = middle.value
+        high, up = (
+            unit(s, t.kind) >= at - TOLERANCE for s in (t.score, rows.scores[t.origin.score])
+        )
         right &= np.stack((~high, high))
+        sets = {
+            set_name(side, positive): rows.number((up == side) & (rows.y == positive))
+            for positive in (True, False)
+            for side in (True, False)
+        }
     worst, hardest = (
         suspects(rows, t, of_cells, most_suspicious(rows, t, of_cells, among, s.top), at, ids)
         for among in (doubtful, right)
     )
     return Inspected(t, "", middle, why, worst, hardest, sets, cuts, rows)
-
-
-def _sets(rows: Rows, t: Tally, at: float) -> dict[Set, int]:
-    """The number of rows in each set; by cells, where their weights are numbers of rows."""
-    scores, neg, pos = t.score, t.neg, t.pos
-    if t.weighted:
-        count = np.broadcast_to(1 if rows.count is None else rows.count, len(rows))
-        scores, neg, pos = rows.scores[t.origin.score], count * ~rows.y, count * rows.y
-    high = unit(scores, t.kind) >= at - TOLERANCE
-    sizes = (int(w[which].sum()) for w in (pos, neg) for which in (high, ~high))
-    return dict(zip(get_args(Set), sizes, strict=True))
-
-
-def _agreement(rows: Rows, tallies: Sequence[Tally], s: Settings, ids: Any) -> Agreement:
-    """Models as raters: each decides positive at the threshold."""
-    columns = [(rows.scores[t.origin.score], t) for t in tallies]
-    opinions = Opinions(
-        [*rows.scores],
-        np.stack([c >= threshold_on_scale(t, s.threshold) for c, t in columns], axis=1),
-        np.stack([unit(c, t.kind) for c, t in columns], axis=1),
-        tallies,
-        rows,
-        ids,
-    )
-    return agreement(opinions, tolerance=s.tolerance, rule=s.midpoint, top=s.top)

@@ -1,19 +1,20 @@
-"""How suspicious each label is: the share of rows scored alike that have the other one.
+"""What stands out: labels that may be wrong, hard successes, and gaps where a ranked list may be cut.
 
-Which rows are scored alike is read off the convex hull of the ROC curve, which joins neighbouring scores as
-isotonic regression does. A confident score on the wrong side is thus near 1 (an easy error), one on the
-right side near 0, and a right score where others fail lies between. Unlike |y - p| this does not believe
-the scores of an overconfident model, and it takes scores of any scale; docs/tables/labels.md compares it
-with other rankings.
+A label is as suspicious as the share of rows scored alike that have the other one. Which rows are scored
+alike is read off the convex hull of the ROC curve, which joins neighbouring scores as isotonic regression
+does. A confident score on the wrong side is thus near 1 (an easy error), one on the right side near 0, and
+a right score where others fail lies between. Unlike |y - p| this does not believe the scores of an
+overconfident model, and it takes scores of any scale; docs/tables/labels.md compares it with others.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Place, Rows
@@ -95,10 +96,7 @@ def most_suspicious(rows: Rows, t: Tally, of_cells: Suspicion, among: Bools, top
     equal = (value == last_value) & (error >= last_error)
     near = among & ((value > last_value) | equal)
     scores = rows.scores[t.origin.score]
-    candidates = np.zeros(len(rows), np.bool_)
-    for k in (0, 1):
-        if near[k].any():
-            candidates |= np.isin(scores, t.score[near[k]]) & (rows.y == bool(k))
+    candidates = np.where(rows.y, *(np.isin(scores, t.score[near[k]]) for k in (1, 0)))
     chosen = np.flatnonzero(candidates & (rows.mass() > 0))
     own = of_cells.at(rows.y[chosen], np.searchsorted(t.score, scores[chosen]))
     return chosen[largest(np.ones(len(chosen), np.bool_), top, *own)]
@@ -176,7 +174,7 @@ def suspects(
             label=rows.labels.positive if positive else rows.labels.negative,
             score=score,
             suspicion=value,
-            set=None if midpoint is None else _set(up, positive),
+            set=None if midpoint is None else set_name(up, positive),
             climb=None if midpoint is None else climb,
             run=None if midpoint is None else 1 - climb,
             reason=reason(t, positive, value < EVEN, score),
@@ -185,10 +183,9 @@ def suspects(
     ]
 
 
-def _set(high: bool, positive: bool) -> Set:
-    if positive:
-        return "high positive" if high else "low positive"
-    return "high negative" if high else "low negative"
+def set_name(high: bool, positive: bool) -> Set:
+    """The set of rows that score high or low, by class."""
+    return get_args(Set)[2 * (not positive) + (not high)]  # type: ignore[no-any-return]
 
 
 def reason(t: Tally, positive: bool, right: bool, score: float) -> str:
@@ -228,3 +225,108 @@ def formatted_score(score: float) -> str:
         if float(text) not in (0.0, 1.0) or score in (0.0, 1.0):
             return text
     return repr(score)
+
+
+# Gaps between scores.
+
+
+MAX_SCORES = 1000  # distinct scores looked at, from the highest down
+MIN_RATIO = 3.0  # a gap is this many times as wide as those around it
+NEIGHBOURS = 11  # gaps, itself among them, that a gap is compared with
+MIN_SPACING = 1e-3  # of the range of scores
+REPLICATES = 200
+
+
+class Gap(Record):
+    """A gap between scores: every threshold in (above, upto] gives the same decisions."""
+
+    above: float
+    upto: float
+    width: float = field("How wide it is.", gt=0)
+    ratio: float = field("Its width over that of the gaps around it.", gt=0)
+    rows: Count = field("Rows above it.")
+    precision: Share = field("Share of the rows above it that are positive.")
+    recall: Share | None = field(
+        "Share of all positives that lie above it; null without positives."
+    )
+    stability: Share = field("Share of resamples in which it keeps its rank.")
+
+
+def gaps(rows: Rows, t: Tally, *, most: int = 5, seed: int = 0) -> list[Gap]:
+    """The widest gaps relative to the spacing around them, the most pronounced first.
+
+    Of the highest 1,000 distinct scores, each gap is divided by the median of the 11 around it (or by a
+    thousandth of the range of all scores, where they lie closer); those at least 3 times as wide count.
+    Stability resamples the rows 200 times, by a Poisson bootstrap: the gap of rank r must be among
+    the first r again.
+
+    >>> from scorewise.columns import binary_rows
+    >>> s = [0.99, 0.98, 0.97, 0.96, 0.86, 0.85, 0.84, 0.83]
+    >>> rows = binary_rows(None, label=[1, 1, 1, 0, 1, 0, 0, 0], score={"p": s})
+    >>> best, = gaps(rows, Tally.of_rows(rows, "p"))
+    >>> best.above, best.upto, round(best.ratio, 1), best.rows, best.precision, best.recall
+    (0.86, 0.96, 10.0, 4, 0.75, 0.75)
+    """
+    score = t.score[-MAX_SCORES:].astype(np.float64)
+    lowest, highest = t.ends
+    # Python's floats overflow without a warning: scores may lie further apart than a float can say
+    least = MIN_SPACING * (highest - lowest)
+    if len(score) < 3 or not math.isfinite(least):
+        return []
+    width = np.diff(score)
+    ratio = ratios(width, least)
+    order = np.lexsort((-np.arange(len(ratio)), -ratio))[:most]
+    order = order[ratio[order] >= MIN_RATIO - 1e-9]
+    if not len(order):
+        return []
+    stable = _stability(t, score, score[order] + width[order] / 2, least, seed)
+    found = []
+    for i, stability in zip(order.tolist(), stable.tolist(), strict=True):
+        above, upto = score[i : i + 2].tolist()
+        neg, pos = (float(w[i + 1 - len(score) :].sum()) for w in (t.neg, t.pos))
+        found.append(
+            Gap(
+                above=above,
+                upto=upto,
+                width=upto - above,
+                ratio=float(ratio[i]),
+                rows=rows.number(rows.scores[t.origin.score] >= upto),
+                precision=pos / (pos + neg),
+                recall=pos / t.positives if t.positives else math.nan,
+                stability=stability,
+            )
+        )
+    return found
+
+
+def ratios(width: Floats, least: float) -> Floats:
+    """Each width over the median of those around it, itself among them.
+
+    >>> ratios(np.array([1.0, 1.0, 10.0, 1.0]), 0.01)
+    array([ 1.,  1., 10.,  1.])
+    """
+    near = min(NEIGHBOURS, len(width))
+    middle = [(near - 1) // 2, near // 2]
+    medians = np.partition(sliding_window_view(width, near), middle, axis=-1)[:, middle].mean(-1)
+    at = (np.arange(len(width)) - near // 2).clip(0, len(medians) - 1)
+    return np.asarray(width / np.maximum(medians[at], least))
+
+
+def _stability(t: Tally, score: Floats, middle: Floats, least: float, seed: int) -> Floats:
+    """The share of resamples in which the gap at each place, given by rank, is among as many first."""
+    rng = np.random.default_rng(seed)
+    weight, square = t.neg + t.pos, t.neg2 + t.pos2
+    # a cell of n like rows is drawn Poisson(n) times; weights count as the rows they are worth
+    n = (weight * (weight / square))[-len(score) :]
+    drawn = rng.random((REPLICATES, len(score))) < -np.expm1(-n)
+    stable = np.zeros(len(middle))
+    for here in drawn:
+        resampled = score[here]
+        if len(resampled) < 3:
+            continue
+        ratio = ratios(np.diff(resampled), least)
+        at = np.searchsorted(resampled, middle) - 1
+        inside = (at >= 0) & (at < len(ratio))
+        wider = (ratio > ratio[at.clip(0, len(ratio) - 1), None]).sum(1)
+        stable += inside & (wider <= np.arange(len(middle)))
+    return stable / REPLICATES

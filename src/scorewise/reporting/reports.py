@@ -24,7 +24,7 @@ from scorewise.evaluation.page import MORE
 from scorewise.evaluation.result import Settings
 from scorewise.inspection import Inspection
 from scorewise.inspection.document import InspectDocument
-from scorewise.inspection.inspection import Settings as InspectSettings
+from scorewise.inspection.document import Settings as InspectSettings
 from scorewise.recalibrating import Recalibrator
 from scorewise.recalibrating.document import CalibrateDocument
 from scorewise.show.document import Document
@@ -204,7 +204,8 @@ class Report(Result):
         settings = InspectSettings(top=TOP, threshold=s.threshold, seed=s.seed)
         tallies = [e.tally for e in self.models.values()]
         agree = len(rows) <= MAX_SETS
-        return Inspection(rows, settings, rows.sources, self._ids, tallies, agree).document()
+        made = Inspection(rows, settings, ids=self._ids, tallies=tallies, agree=agree)
+        return made.document()
 
     def _recalibrated(self) -> dict[str, CalibrateDocument]:
         found: dict[str, Any] = {}

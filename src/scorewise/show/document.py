@@ -39,7 +39,7 @@ DOCUMENTS = {
     "judge": "scorewise.judging.document:JudgeDocument",
     "plan": "scorewise.planning.document:PlanDocument",
     "show": "scorewise.tallying.verbs:TallyDocument",
-    "raters": "scorewise.inspection.raters_document:RatersDocument",
+    "raters": "scorewise.inspection.agreement:RatersDocument",
     "report": "scorewise.reporting.reports:ReportDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",
     "threshold": "scorewise.thresholds.document:ThresholdDocument",

@@ -30,26 +30,57 @@ from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pooled_at
 from scorewise.tallies.losses import unit
 from scorewise.tallies.merging import tally_or_source
-from scorewise.weighted_roc.document import SmRocDocument, overlap, smroc_document, unreliable
+from scorewise.weighted_roc.document import SmRocDocument, overlap, unreliable
 
 
-def recalibrated(t: Tally) -> Tally:
-    """The same rows, scored by the slopes of the hull: 0.5 where both classes are equally frequent.
+class _Curves(Result):
+    """One curve or several of the same rows: what is written and shown of them."""
 
-    The slope is the share of positives that lie there over the share of negatives, and the score is
-    slope / (1 + slope). This is isotonic regression, if both classes had the same weight: a rare class
-    does not push all scores towards 0. The map is fitted to the very rows that it is applied to, and
-    flatters them somewhat.
+    cut: float
 
-    >>> recalibrated(Tally.of([0, 0, 0, 0, 1, 0, 1], [0.01, 0.02, 0.03, 0.05, 0.04, 0.06, 0.07])).score
-    array([0.        , 0.55555556, 1.        ])
-    """
-    few = pooled_at(t, pav_blocks_of(t))
-    up, along = few.pos / t.positives, few.neg / t.negatives
-    return replace(few, score=up / (up + along), kind="probability")
+    @property
+    def by_name(self) -> Mapping[str, SmRoc]:
+        """Each curve by the name of its scores."""
+        raise NotImplementedError
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on guessed columns, labels and dropped rows."""
+        rows = next(iter(self.by_name.values())).rows
+        return () if rows is None else rows.notes
+
+    def document(self) -> SmRocDocument:
+        """What is written and shown; `scorewise schema smroc` prints its schema."""
+        return SmRocDocument.of(self.by_name, self.cut)
+
+    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
+        """One line for each row.
+
+        Its number (and file, where there are several), its class, and of each score whether it is
+        appropriate, its climb and its run. With part="curves" the areas, one line for each; `backend` is
+        "polars" or "pandas".
+        """
+        if part is not None:
+            return super().to_frame(part, backend=backend)
+        import polars as pl
+
+        rows = next(iter(self.by_name.values())).known_rows
+        columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
+        for name, curve in self.by_name.items():
+            climb, run = curve.segments.T
+            steps = {"appropriate": curve.appropriate, "climb": climb, "run": run}
+            made = {name: rows.scores[name], **{f"{name}_{key}": x for key, x in steps.items()}}
+            if twice := [column for column in made if column in columns]:
+                raise BadInput(
+                    f"the table of rows would have two columns named '{twice[0]}'; rename the column "
+                    f"'{name}'"
+                )
+            columns |= made
+        frame = pl.DataFrame(columns)
+        return frame if backend == "polars" else framed(frame.rows(named=True), backend)
 
 
-class SmRoc(Result):
+class SmRoc(_Curves):
     """The score-weighted ROC curve: points `x`, `y`, the `area` with its interval, and the `midpoint`.
 
     `x` and `y` are shares of all runs and of all climbs; `threshold` is the score down to which each point
@@ -71,7 +102,7 @@ class SmRoc(Result):
         check(level=level, seed=seed, threshold=cut)
         if why := tally.why_not_ranked or why_not_unit(tally):
             raise BadInput(f"no smROC curve: {why}")
-        self.tally, self.level, self.seed, self._rows = tally, level, seed, rows
+        self.tally, self.level, self.seed, self.rows = tally, level, seed, rows
         self.cut = cut  # from here on a decision is positive, in the tables of the page
         self.found = find_midpoint(tally, midpoint)
         self.midpoint, self.rule = self.found.value, self.found.rule
@@ -144,9 +175,25 @@ class SmRoc(Result):
         )
 
     def recalibrated(self) -> SmRoc:
-        """The curve after recalibration, on the same rows: scores become slopes of the ROC hull."""
-        how: Any = {"midpoint": 0.5, "level": self.level, "seed": self.seed}
-        return cached(self, "recalibrated", lambda: SmRoc(recalibrated(self.tally), **how))
+        """The curve after recalibration, on the same rows: scores become slopes of the ROC hull.
+
+        The slope is the share of positives that lie there over the share of negatives, and the score is
+        slope / (1 + slope), 0.5 where both classes are equally frequent. This is isotonic regression, if
+        both classes had the same weight: a rare class does not push all scores towards 0. The map is
+        fitted to the very rows that it is applied to, and flatters them somewhat.
+
+        >>> scores = [0.01, 0.02, 0.03, 0.05, 0.04, 0.06, 0.07]
+        >>> smroc([0, 0, 0, 0, 1, 0, 1], scores).recalibrated().tally.score
+        array([0.        , 0.55555556, 1.        ])
+        """
+
+        def made() -> SmRoc:
+            few = pooled_at(self.tally, pav_blocks_of(self.tally))
+            up, along = few.pos / few.positives, few.neg / few.negatives
+            scaled = replace(few, score=up / (up + along), kind="probability")
+            return SmRoc(scaled, midpoint=0.5, level=self.level, seed=self.seed)
+
+        return cached(self, "recalibrated", made)
 
     def pictures(self) -> Pictures:
         """The curve (`displays.SmRocDisplay`), its hull, the midpoint, and areas of other midpoints.
@@ -169,26 +216,17 @@ class SmRoc(Result):
         }
         return Pictures(kinds, ("smroc",))
 
-    def document(self) -> SmRocDocument:
-        """What is written and shown; `scorewise schema smroc` prints its schema."""
-        return smroc_document({self.tally.origin.score: self}, self.cut)
-
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on guessed columns, labels and dropped rows."""
-        return () if self._rows is None else self._rows.notes
-
-    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
-        """One line for each row: see `SmRocs.to_frame`."""
-        own = SmRocs({self.tally.origin.score: self}, self.cut)
-        return own.to_frame(part, backend=backend)
+    def by_name(self) -> Mapping[str, SmRoc]:
+        """The curve by the name of its scores."""
+        return {self.tally.origin.score: self}
 
     @property
     def known_rows(self) -> Rows:
         """The rows of the curve, which a tally does not have."""
-        if self._rows is None:
+        if self.rows is None:
             raise BadInput("a tally has no single rows; call smroc(y, s) with labels and scores")
-        return self._rows
+        return self.rows
 
     def _labels_and_scores(self) -> tuple[Bools, Floats]:
         rows, name = self.known_rows, self.tally.origin.score
@@ -220,31 +258,26 @@ def smroc(
     how: dict[str, Any] = {"weight": weight, "count": count, "positive": positive, "kind": kind}
     check(level=level, seed=seed, threshold=threshold)
     y = tally_or_source(y, s)
-    if s is None and is_source(y):
-        how |= {"label": label, "score": score, "encoding": encoding, "missing": missing}
-        return _smroc_of_source(y, how, midpoint, learn, options)
-    if any(name is not None for name in (label, score, learn, encoding)):
+    of_source = s is None and is_source(y)
+    if not of_source and any(name is not None for name in (label, score, learn, encoding)):
         raise BadInput(
             "label, score, learn and encoding belong to files and frames; leave them out"
         )
-    options["midpoint"] = midpoint
     if isinstance(y, Tally):
         if extra := [name for name, value in {"s": s, **how}.items() if value is not None]:
             raise BadInput(
                 f"a tally has its scores and labels already; leave out {', '.join(extra)}"
             )
-        return SmRoc(y, **options)
-    if s is None:
-        raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
-    rows = binary_rows(None, label=y, score={"score": s}, missing=missing, **how)
-    return SmRoc(Tally.of_rows(rows, "score").unlabelled(), rows=rows, **options)
-
-
-def _smroc_of_source(
-    source: Any, how: Mapping[str, Any], midpoint: Any, learn: Any, options: Mapping[str, Any]
-) -> SmRoc | SmRocs:
-    """The curve of each score of a file or frame; the midpoint may be learned from other rows."""
+        return SmRoc(y, midpoint=midpoint, **options)
+    how["missing"] = missing
+    if not of_source:
+        if s is None:
+            raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
+        rows = binary_rows(None, label=y, score={"score": s}, **how)
+        t = Tally.of_rows(rows, "score").unlabelled()
+        return SmRoc(t, rows=rows, midpoint=midpoint, **options)
     check(midpoint=midpoint)
+    how |= {"label": label, "score": score, "encoding": encoding}
     rules: dict[str, Tally] = {}
     notes: tuple[str, ...] = ()
     if learn is not None:
@@ -254,65 +287,27 @@ def _smroc_of_source(
             )
         other = binary_rows(learn, **how)
         rules, notes = {n: Tally.of_rows(other, n) for n in other.scores}, other.notes
-    rows = binary_rows(source, **how)
+    rows = binary_rows(y, **how)
     rows = replace(rows, notes=tuple(dict.fromkeys((*notes, *rows.notes))))
     warn(rows.notes)
-    curves = {
-        name: SmRoc(
-            Tally.of_rows(rows, name, rows.sources),
-            midpoint=rules.get(name, midpoint),
-            rows=rows,
-            **options,
-        )
-        for name in rows.scores
-    }
-    return SmRocs(curves, options["cut"]) if len(curves) > 1 else next(iter(curves.values()))
+    curves = {}
+    for name in rows.scores:
+        t = Tally.of_rows(rows, name, rows.sources)
+        curves[name] = SmRoc(t, rows=rows, midpoint=rules.get(name, midpoint), **options)
+    return SmRocs(curves, threshold) if len(curves) > 1 else next(iter(curves.values()))
 
 
-class SmRocs(Result, dict[str, SmRoc]):
+class SmRocs(_Curves, dict[str, SmRoc]):
     """The curve of each model on the same rows, by its name; prints as a page of all of them."""
 
-    def __init__(self, curves: Mapping[str, SmRoc], threshold: float = 0.5) -> None:
+    def __init__(self, curves: Mapping[str, SmRoc], cut: float = 0.5) -> None:
         super().__init__(curves)
-        self.threshold = threshold
-
-    def document(self) -> SmRocDocument:
-        """What is written and shown; `scorewise schema smroc` prints its schema."""
-        return smroc_document(self, self.threshold)
+        self.cut = cut
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on guessed columns, labels and dropped rows."""
-        return next(iter(self.values())).notes
-
-    def to_frame(self, part: str | None = None, *, backend: Backend = "polars") -> Any:
-        """One line for each row.
-
-        Its number (and file, where there are several), its class, and of each score whether it is
-        appropriate, its climb and its run. With part="curves" the areas, one line for each; `backend` is
-        "polars" or "pandas".
-        """
-        if part is not None:
-            return super().to_frame(part, backend=backend)
-        frame = self._rows_frame()
-        return frame if backend == "polars" else framed(frame.rows(named=True), backend)
-
-    def _rows_frame(self) -> Any:
-        import polars as pl
-
-        rows = next(iter(self.values())).known_rows
-        columns: dict[str, Any] = {**_places(rows), "positive": rows.y}
-        for name, curve in self.items():
-            climb, run = curve.segments.T
-            steps = {"appropriate": curve.appropriate, "climb": climb, "run": run}
-            made = {name: rows.scores[name], **{f"{name}_{key}": x for key, x in steps.items()}}
-            if twice := [column for column in made if column in columns]:
-                raise BadInput(
-                    f"the table of rows would have two columns named '{twice[0]}'; rename the column "
-                    f"'{name}'"
-                )
-            columns |= made
-        return pl.DataFrame(columns)
+    def by_name(self) -> Mapping[str, SmRoc]:
+        """Each curve by the name of its scores."""
+        return self
 
     def pictures(self) -> Pictures:
         """All curves on one plot."""

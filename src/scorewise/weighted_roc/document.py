@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scorewise.columns import Kind
+from scorewise.curves.smroc import Sets
 from scorewise.curves.thresholds import Curve
 from scorewise.estimate import Estimate, number
 from scorewise.inference.ranking import auroc_value
 from scorewise.show.data import Cells, DataRecord
 from scorewise.show.document import JudgedDocument, with_cautions
-from scorewise.show.page import Heads, Section, section
+from scorewise.show.page import Section, section
 from scorewise.show.records import (
     Estimated,
     Number,
@@ -150,17 +151,10 @@ class CurveRecord(Record):
     def sections(self, threshold: float, prefix: str) -> list[Section]:
         """The curve in numbers, the four sets of scores, and the tables of decisions."""
         number, s = partial(formatted, how="number"), self.sets
+        four = Sets(**vars(s))
         smauc = self.area.why or f"{value(self.area)} {interval(self.area)}"
         after = self.recalibrated
-        positive, negative, high, low = (
-            count(a.weight + b.weight)
-            for a, b in (
-                (s.high_positive, s.low_positive),
-                (s.high_negative, s.low_negative),
-                (s.high_positive, s.high_negative),
-                (s.low_positive, s.low_negative),
-            )
-        )
+        positive, negative, high, low = map(count, (*four.by_label, *four.by_score))
         facts = {
             "smAUC": f"{smauc}; at random {number(self.area.baseline)}; AUROC {number(self.auroc)}",
             "Midpoint": f"{number(self.midpoint.value)} ({self.midpoint.rule}); over all midpoints smAUC "
@@ -171,11 +165,30 @@ class CurveRecord(Record):
             "Hull": f"an area of {number(self.gap)} above the curve; after recalibration smAUC is "
             f"{number(after.value)} ({number(after.baseline)} at random)",
         }
+        parts = [
+            ("high on a positive", s.high_positive, "appropriate"),
+            ("low on a negative", s.low_negative, "appropriate"),
+            ("high on a negative", s.high_negative, "inappropriate"),
+            ("low on a positive", s.low_positive, "inappropriate"),
+        ]
         right, wrong = self.tables.appropriate, self.tables.inappropriate
         heads = ("appropriate: yes", "no", "inappropriate: yes", "no")
         return [
             Section(f"{prefix}Curve", facts=[*facts.items()]),
-            *_sets(s, f"{prefix}Scores against labels"),
+            *section(
+                f"{prefix}Scores against labels",
+                [
+                    ("score", "text"),
+                    ("rows", "count"),
+                    ("share", "percent"),
+                    "mean score",
+                    ("which is", "text"),
+                ],
+                [
+                    (name, p.weight, p.weight / sum(four.by_label), p.mean, which)
+                    for name, p, which in parts
+                ],
+            ),
             *section(
                 f"{prefix}Scores against decisions",
                 [("label", "text"), *((head, "count") for head in heads)],
@@ -186,19 +199,6 @@ class CurveRecord(Record):
                 [f"yes: predicted positive, with a score of {threshold:g} or more"],
             ),
         ]
-
-
-def _sets(sets: SetsRecord, title: str) -> list[Section]:
-    parts = [
-        ("high on a positive", sets.high_positive, "appropriate"),
-        ("low on a negative", sets.low_negative, "appropriate"),
-        ("high on a negative", sets.high_negative, "inappropriate"),
-        ("low on a positive", sets.low_positive, "inappropriate"),
-    ]
-    total = sum(part.weight for _, part, _ in parts)
-    heads: Heads = [("score", "text"), ("rows", "count"), ("share", "percent"), "mean score"]
-    rows = [(name, p.weight, p.weight / total, p.mean, which) for name, p, which in parts]
-    return section(title, [*heads, ("which is", "text")], rows)
 
 
 class DistanceRecord(PairNames):
@@ -215,41 +215,42 @@ class SmRocDocument(JudgedDocument, command="smroc"):
     curves: list[CurveRecord] = field("One curve for each column of scores.", min_length=1)
     distances: list[DistanceRecord] = field("How far the curves are apart, pair by pair.")
 
+    @classmethod
+    def of(cls, curves: Mapping[str, SmRoc], threshold: float) -> SmRocDocument:
+        """The document of curves on the same rows."""
+        first = next(iter(curves.values()))
+        made = cls(
+            settings=record_of(SettingsRecord, first, threshold=threshold),
+            data=DataRecord.of(first.tally),
+            verdict=_verdict(curves),
+            curves=[CurveRecord.of(name, c, threshold) for name, c in curves.items()],
+            distances=[
+                DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
+                for a, b in combinations(curves, 2)
+            ],
+            hints=by_reason((hint, f"'{n}'") for n, c in curves.items() for hint in overlap(c)),
+        )
+        return with_cautions(made)
+
     def sections(self) -> list[Section]:
         """Data, areas, the four sets, the tables and the remarks."""
-        several = len(self.curves) > 1
-        sections = [Section(facts=self.data.facts()), *(_areas(self) if several else [])]
+        sections, several = [Section(facts=self.data.facts())], len(self.curves) > 1
+        if several:
+            level = f"{percent(self.settings.level)} interval"
+            apart = "area between the curves of '{0.first}' and '{0.second}': {1}"
+            lines = [apart.format(d, formatted(d.distance, "number")) for d in self.distances]
+            sections += section(
+                "Areas",
+                [("model", "text"), ("smAUC", "value"), (level, "text"), "at random", "AUROC"],
+                [
+                    (f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc)
+                    for c in self.curves
+                ],
+                lines,
+            )
         for c in self.curves:
             sections += c.sections(self.settings.threshold, f"'{c.name}': " if several else "")
         return sections
-
-
-def smroc_document(curves: Mapping[str, SmRoc], threshold: float = 0.5) -> SmRocDocument:
-    """The document of curves on the same rows."""
-    first = next(iter(curves.values()))
-    doc = SmRocDocument(
-        settings=record_of(SettingsRecord, first, threshold=threshold),
-        data=DataRecord.of(first.tally),
-        verdict=_verdict(curves),
-        curves=[CurveRecord.of(name, c, threshold) for name, c in curves.items()],
-        distances=[
-            DistanceRecord(first=a, second=b, distance=curves[a].distance(curves[b]))
-            for a, b in combinations(curves, 2)
-        ],
-        hints=by_reason((hint, f"'{name}'") for name, c in curves.items() for hint in overlap(c)),
-    )
-    return with_cautions(doc)
-
-
-def _areas(doc: SmRocDocument) -> list[Section]:
-    level = f"{percent(doc.settings.level)} interval"
-    heads: Heads = [("model", "text"), ("smAUC", "value"), (level, "text"), "at random", "AUROC"]
-    rows = [(f"'{c.name}'", c.area, interval(c.area), c.area.baseline, c.auroc) for c in doc.curves]
-    lines = [
-        f"area between the curves of '{d.first}' and '{d.second}': {formatted(d.distance, 'number')}"
-        for d in doc.distances
-    ]
-    return section("Areas", heads, rows, lines)
 
 
 # What curves mean: the area beside chance, and whether the midpoint misleads.
