@@ -89,24 +89,25 @@ class TallySet(Stored, EqualByFields, Mapping[Key, Tally]):
                     Option("by", name),
                 )
         at = [self.by.index(name) for name in by]
-        groups: dict[Key, list[Tally]] = {}
-        for key in self:
-            groups.setdefault(tuple(key[k] for k in at), []).append(self.parts[key])
-        sums = {key: sum(tallies, Tally.empty()) for key, tallies in groups.items()}
+        sums = _sums((tuple(key[k] for k in at), self.parts[key]) for key in self)
         window = self.window if self.by[-1:] == tuple(by)[-1:] else None
         return TallySet(tuple(by), sums, window, self.origin)
 
     def __add__(self, other: TallySet) -> TallySet:
         _check_groups(self, other)
-        parts = {
-            key: sum((t.parts[key] for t in (self, other) if key in t.parts), Tally.empty())
-            for key in {*self.parts, *other.parts}
-        }
+        parts = _sums((*self.parts.items(), *other.parts.items()))
         return TallySet(self.by, parts, self.window, self.origin + other.origin)
 
     def __repr__(self) -> str:
         rows = sum(t.origin.rows for t in self.parts.values())
         return f"<TallySet: {rows:,} rows in {len(self):,} groups by {_grouped(self)}>"
+
+
+def _sums(tallies: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:
+    sums: dict[Key, Tally] = {}
+    for key, t in tallies:
+        sums[key] = sums.get(key, Tally.empty()) + t
+    return sums
 
 
 def _grouped(t: TallySet | RowTally) -> str:
@@ -221,7 +222,7 @@ class RowTally(Stored, EqualByFields):
             mine, its = self.roles.get(role), other.roles.get(role)
             if mine != its:
                 raise BadInput(
-                    f"the tallies are of different rows: {role} is {_said(mine)} in one and {_said(its)} "
+                    f"the tallies are of different rows: {role} is {said(mine)} in one and {said(its)} "
                     "in the other; only rows that mean the same add up"
                 )
         origin = replace(
@@ -271,7 +272,8 @@ def _below(frames: Sequence[pl.DataFrame], count: str) -> pl.DataFrame:
     return _folded(pl.DataFrame(columns), count)
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
+    """A name in quotes, or several as a list."""
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={v}" for k, v in value.items())
     if isinstance(value, list | tuple):
