@@ -55,6 +55,8 @@ class RatingRows(CheckedRows):
     guesses: tuple[str, ...] = ()
     first: Ints | None = None
 
+    _values = ("first",)
+
     def __len__(self) -> int:
         """How many items there are."""
         return int(self.given.shape[0])

@@ -20,7 +20,7 @@ from scorewise.columns.grouping import Every, check_groups
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import Grid
-from scorewise.tallies.origin import Origin, Shard, shard_of
+from scorewise.tallies.origin import Origin, Shard, digest_of
 from scorewise.tallies.sets import RowTally, TallySet
 from scorewise.writing import make_folder, refused
 
@@ -182,7 +182,7 @@ class FileWalk:
         """What tells the content of a file; refused where another has the same."""
         if file.once or not self.digests:
             return None
-        shard = shard_of(file.path, file.name)
+        shard = Shard(file.name, file.path.stat().st_size, 0, digest_of(file.path))
         first = self.shards.get(shard.digest)
         if first is not None and not self.again:
             raise BadInput(
@@ -204,10 +204,9 @@ class FileWalk:
         """What an earlier run made of a file, if it is whole."""
         path = self._checkpoint(file, shard) if self.resume else None
         try:
-            made = None if path is None else kind.load(path)
+            return None if path is None else kind.load(path)
         except BadInput:
             return None
-        return made
 
     def keep(self, file: File, shard: Shard | None, made: TallySet | RowTally) -> None:
         """Keep what was made of a file; where that cannot be, the tally it is a part of is named."""

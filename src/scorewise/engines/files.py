@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -80,9 +79,8 @@ class _Reading:
         """Add the tallies of one file; how many rows it has."""
         before = None if self.settled is None else _copied(self.settled)
         try:
-            table = self.pipes.get(file.name) or open_file(
-                file.path, file.name, self.options.encoding
-            )
+            encoding = self.options.encoding
+            table = self.pipes.get(file.name) or open_file(file.path, file.name, encoding)
             if file.once:
                 self.pipes[file.name] = table
             settled = self.settled = self.settled or self._settle(table)
@@ -108,7 +106,7 @@ class _Reading:
         if t.coarse is not None and self.budget.grid is None:
             self.budget.grid, self.budget.overrun = t.coarse.grid, True
         self.walk.advance(o.shards[0].rows, earlier=True)
-        return {key: _plain(kept[key]) for key in kept}, o.shards[0].rows, o.dropped
+        return kept.parts, o.shards[0].rows, o.dropped
 
     def _read(self, table: Table, file: File, shard: Shard | None, settled: BatchSchema) -> _Made:
         """The tallies of a file, its rows, and those dropped."""
@@ -125,13 +123,11 @@ class _Reading:
         groups.add(group_tallies(waiting, settled.score))
         tallies = groups.sums()
         if shard is not None and tallies and settled.decided:
-            labels = settled.labels()
             origin = replace(
-                _of_classes(Origin(settled.label, settled.score), labels),
+                _of_classes(Origin(settled.label, settled.score), settled.labels()),
                 dropped=dropped, shards=(shard._replace(rows=rows),),
             )  # fmt: skip
-            named = _named(tallies, labels)
-            self.walk.keep(file, shard, TallySet(self._by, named, self.options.every, origin))
+            self.walk.keep(file, shard, TallySet(self._by, tallies, self.options.every, origin))
         return tallies, rows, dropped
 
     def _settle(self, table: Table) -> BatchSchema:
@@ -159,7 +155,8 @@ class _Reading:
                 f"{', '.join(sources[:3])}: no rows are left to judge; {self.dropped:,} were dropped as "
                 "missing"
             )
-        parts = _named(parts, settled.labels())
+        labels = settled.labels()  # which parts do not name while files are read
+        parts = {key: replace(t, origin=_of_classes(t.origin, labels)) for key, t in parts.items()}
         weight = settled.columns.get("weight")
         if weight and not any(t.negatives or t.positives for t in parts.values()):
             raise no_weight(weight)
@@ -185,19 +182,8 @@ def _copied(settled: BatchSchema) -> BatchSchema:
     return replace(settled, words=dict(settled.words), written=dict(settled.written))
 
 
-def _named(parts: Mapping[Key, Tally], labels: Labels) -> dict[Key, Tally]:
-    """The same tallies with the names of the classes, which have none while files are read."""
-    return {key: replace(t, origin=_of_classes(t.origin, labels)) for key, t in parts.items()}
-
-
 def _of_classes(origin: Origin, labels: Labels) -> Origin:
     return replace(origin, positive=labels.positive, negative=labels.negative, rule=labels.rule)
-
-
-def _plain(t: Tally) -> Tally:
-    """The same without names of classes, and without files."""
-    unnamed = _of_classes(t.origin, Labels("1", "0", ""))
-    return replace(t, origin=replace(unnamed, shards=(), sources=(), dropped=0))
 
 
 def _windowed(rows: Rows, columns: Columns, every: Every | None) -> Rows:

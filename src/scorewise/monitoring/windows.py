@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from scorewise.columns import Rows
 from scorewise.engines.sums import concatenated
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import Coarse
+from scorewise.tallies.exact import COLUMNS
 from scorewise.tallies.losses import Moments
 
 MAX_WAITING_ROWS = 1 << 18  # rows that are gathered before they are folded into cells
@@ -191,11 +191,10 @@ def scaled(t: Tally, power: float) -> Tally:
     g = f * f
     coarse = t.coarse
     if coarse is not None:
-
-        def times(m: Moments) -> Moments:
-            return Moments(m.first * f, m.square * g, m.second * g)
-
-        sums = {loss: (times(neg), times(pos)) for loss, (neg, pos) in coarse.losses.items()}
+        sums: Any = {
+            loss: tuple(Moments(m.first * f, m.square * g, m.second * g) for m in both)
+            for loss, both in coarse.losses.items()
+        }
         coarse = replace(coarse, sum=coarse.sum * f, losses=sums, rest=None)
     columns = {"neg": t.neg * f, "pos": t.pos * f, "neg2": t.neg2 * g, "pos2": t.pos2 * g}
     return replace(t, coarse=coarse, rest=None, **columns)
@@ -205,15 +204,15 @@ def _without_traces(t: Tally, least: float) -> Tally:
     """The tally without weights of a class in a cell that are no more than `least`."""
     enough = np.stack((t.neg, t.pos)) > least
     used = enough.any(0)
-    columns = ((t.neg, 0), (t.pos, 1), (t.neg2, 0), (t.pos2, 1))
-    neg, pos, neg2, pos2 = (np.where(enough[side], w, 0.0)[used] for w, side in columns)
-    c = t.coarse
-    if c is None:
-        return Tally(t.score[used], neg, pos, neg2, pos2, t.kind, t.origin)
-    low, high, sums = (
-        np.where(enough, x, none)[:, used]
-        for x, none in ((c.low, np.inf), (c.high, -np.inf), (c.sum, 0.0))
-    )
-    coarse = Coarse(c.grid, c.cell[used], low, high, sums, c.losses)
-    score = coarse.middle.astype(t.score.dtype)
-    return Tally(score, neg, pos, neg2, pos2, t.kind, t.origin, coarse)
+    columns: Any = {
+        name: np.where(enough[k % 2], getattr(t, name), 0.0)[used] for k, name in enumerate(COLUMNS)
+    }
+    score, coarse = t.score[used], t.coarse
+    if coarse is not None:
+        nothing = {"low": np.inf, "high": -np.inf, "sum": 0.0}
+        ends: Any = {
+            name: np.where(enough, getattr(coarse, name), x)[:, used] for name, x in nothing.items()
+        }
+        coarse = replace(coarse, cell=coarse.cell[used], rest=None, **ends)
+        score = coarse.middle.astype(score.dtype)
+    return replace(t, score=score, coarse=coarse, rest=None, **columns)

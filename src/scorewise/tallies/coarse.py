@@ -208,11 +208,7 @@ def pool(t: Tally, cells: int) -> Tally:
 
 def pooled_at(t: Tally, start: Ints) -> Tally:
     """The same with the cells pooled to runs that begin at `start`, as if tied."""
-    if t.distinct:  # what is not positive is negative
-        pos = add_runs(t.pos, start)
-        columns = {"neg": np.diff(start, append=len(t.score)) - pos, "pos": pos}
-    else:
-        columns = {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
+    columns = {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
     return replace(t, score=t.score[start], coarse=None, rest=None, **columns)
 
 

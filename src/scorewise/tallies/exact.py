@@ -46,16 +46,12 @@ def as_exact(value: Any, rest: Floats | None = None) -> Exact:
     return Exact(values, np.empty((0, *values.shape)) if rest is None else rest)
 
 
-def sum_runs(values: Floats, start: Ints, counts: Any = None) -> Exact:
-    """The exact sum of each run of finite numbers, each taken `counts` times; the runs begin at `start`.
+def sum_runs(values: Floats, start: Ints) -> Exact:
+    """The exact sum of each run of finite numbers; the runs begin at `start`.
 
     >>> sum_runs(np.array([1e16, 1.0, -1e16, 0.1, 0.2]), np.array([0, 3]))
     Exact(value=array([1. , 0.3]), rest=array([[ 0.00000000e+00, -2.77555756e-17]]))
-    >>> sum_runs(np.array([0.1, 0.2]), np.array([0]), np.array([3, 0])).value
-    array([0.3])
     """
-    if counts is not None:
-        return from_digits(*run_digits(values, start, counts))
     length = np.diff(start, append=len(values))
     longer = length > 1
     sums = as_exact(values[start])
@@ -69,7 +65,13 @@ def sum_runs(values: Floats, start: Ints, counts: Any = None) -> Exact:
 
 
 def run_digits(values: Floats, start: Ints, counts: Any = None) -> tuple[Ints, int]:
-    """The same as sums of digits, shape (digits, runs), the first of them of the place that is returned."""
+    """The same as sums of digits, shape (digits, runs), the first of them of the place that is returned.
+
+    Numbers may be taken `counts` times.
+
+    >>> from_digits(*run_digits(np.array([0.1, 0.2]), np.array([0]), np.array([3, 0]))).value
+    array([0.3])
+    """
 
     def of_block(runs: tuple[int, int]) -> tuple[list[Ints], int]:
         begins = start[runs[0] : runs[1]]

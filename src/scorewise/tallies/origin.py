@@ -131,8 +131,3 @@ def digest_of(path: str | os.PathLike[str]) -> str:
             file.seek(k * _PIECE if small else last * k // (_PIECES - 1))
             digest.update(file.read(_PIECE))
     return digest.hexdigest()
-
-
-def shard_of(path: str | os.PathLike[str], name: str) -> Shard:
-    """What is recorded of a file, whose rows are not known yet."""
-    return Shard(name, Path(path).stat().st_size, 0, digest_of(path))

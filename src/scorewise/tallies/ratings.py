@@ -286,16 +286,11 @@ def take_items(rows: RatingRows, at: Ints) -> RatingRows:
     >>> take_items(rows, np.array([0, 2])).codes.tolist()
     [[1, 1], [-1, 0]]
     """
-    cluster = None if rows.cluster is None else np.unique(rows.cluster[at], return_inverse=True)[1]
-    columns: tuple[Any, ...] = (rows.weight, rows.count, rows.first)
-    weight, count, first = (None if x is None else x[at] for x in columns)
-    selected = np.zeros(len(rows), bool)
-    selected[at] = True
+    some = rows.at(at)
     return replace(
-        rows, given=take_rows(rows.given, at), cluster=cluster, groups={},
+        some, given=take_rows(rows.given, at), groups={},
         items=None if rows.items is None else [rows.items[k] for k in at.tolist()],
-        place=rows.place.keep(selected) if rows.first is None else rows.place,
-        weight=weight, count=count, first=first,
+        place=some.place if rows.first is None else rows.place,
     )  # fmt: skip
 
 
