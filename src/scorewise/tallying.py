@@ -82,9 +82,11 @@ def tally_files(
         checkpoints=Path(f"{out}.parts"), mark=options.mark, resume=resume,
     )  # fmt: skip
     made = (rows_of_files if together else tally_of_files)(options, walk)
-    save(made.tally, out)
+    t = made.tallies
+    t = t.whole if isinstance(t, TallySet) and not t.by else t  # one where there are no groups
+    save(t, out)
     walk.clear()
-    return Saved(made.tally, made.tally.rows, made.notes)
+    return Saved(t, t.rows, made.notes)
 
 
 def _refuse_roles(roles: dict[str, Any], grid: Grid | None) -> None:

@@ -148,18 +148,14 @@ class FileWalk:
         paths = expand(files)
         self.files = [File(p, n, _rows(p)) for p, n in zip(paths, names_of(paths), strict=True)]
         self.again, self.skip_bad_files, self.digests = again, skip_bad_files, digests
-        self._begin()
 
-    def _begin(self) -> None:
+    def each(self, read: Callable[[File, Shard | None], int]) -> None:
+        """Read the files from the first on, by a function that gives the number of rows of one."""
         self.progress = Progress(sum(file.rows for file in self.files))
         self.shards: dict[str, Shard] = {}
         self.sources: list[str] = []
         self.skipped: list[BadInput] = []
         self.resumed = 0
-
-    def each(self, read: Callable[[File, Shard | None], int]) -> None:
-        """Read the files from the first on, by a function that gives the number of rows of one."""
-        self._begin()
         for file in self.files:
             try:
                 shard = self._shard(file)

@@ -34,13 +34,6 @@ class FileTally(NamedTuple):
     notes: tuple[str, ...]
     hints: tuple[str, ...] = ()
 
-    @property
-    def tally(self) -> Tally | TallySet | RowTally:
-        """One tally where there are no groups."""
-        one = isinstance(self.tallies, TallySet) and not self.tallies.by
-        made: Tally | TallySet | RowTally = self.tallies.whole if one else self.tallies
-        return made
-
 
 # One score of two classes: cells, by group.
 

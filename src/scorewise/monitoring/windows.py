@@ -7,7 +7,7 @@ its tally when there are enough, which is coarse once it has more distinct score
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -72,25 +72,20 @@ class Sliding:
 
     def __init__(self, length: float, parts: int, timed: bool) -> None:
         self.length, self.timed = length, timed
-        self.width = length / parts if timed else math.ceil(length / parts)
+        self.width: Any = length / parts if timed else math.ceil(length / parts)
         self.ring: dict[int, Accumulator] = {}
         self.seen = 0
 
     def add(self, rows: Rows, now: float) -> None:
         """Take checked rows; those that fill up a part begin the next."""
-        for slot, part in [(math.floor(now / self.width), rows)] if self.timed else self._cut(rows):
+        starts = [0]
+        if not self.timed:
+            starts += range(self.width - self.seen % self.width, len(rows), self.width)
+        for _, part in _cut(rows, starts):
+            slot = math.floor((now if self.timed else self.seen) / self.width)
             self.ring.setdefault(slot, Accumulator()).add(part)
-            self._drop(now)
-
-    def _cut(self, rows: Rows) -> Iterator[tuple[int, Rows]]:
-        width = int(self.width)
-        starts = [0, *range(width - self.seen % width, len(rows), width)]
-        for begin, end in pairwise([*starts, len(rows)]):
-            part = rows if len(starts) == 1 else rows.at(slice(begin, end))
-            slot = self.seen // width
             self.seen += len(part)
-            # what was dropped from a batch is counted once
-            yield slot, replace(part, dropped=0) if begin else part
+            self._drop(now)
 
     def _drop(self, now: float) -> None:
         since = (now if self.timed else self.seen) - self.length
@@ -136,16 +131,13 @@ class Decaying:
         place = np.full(len(rows), now) if self.timed else self.seen + np.arange(float(len(rows)))
         self.seen += len(rows)
         step = max(1, int(self.half_life * MAX_POWER)) if not self.timed else len(rows)
-        for begin in range(0, len(rows), step):
-            at = slice(begin, begin + step)
+        for at, part in _cut(rows, range(0, len(rows), step)):
             power = place[at] / self.half_life
             self._rebase(float(power[-1]))
             assert self.base is not None
-            part = rows if step >= len(rows) else rows.at(at)
             weight = np.exp2(power - self.base) * (1.0 if part.weight is None else part.weight)
-            dropped = part.dropped if begin == 0 else 0
             names = replace(part.names, weight="decayed weight")
-            self.part.add(replace(part, weight=weight, names=names, dropped=dropped))
+            self.part.add(replace(part, weight=weight, names=names))
             self.newest = max(self.newest, float(power[-1]))
 
     def _rebase(self, power: float) -> None:
@@ -183,6 +175,14 @@ class Decaying:
 
 
 Window: TypeAlias = Sliding | Decaying
+
+
+def _cut(rows: Rows, starts: Sequence[int]) -> Iterator[tuple[slice, Rows]]:
+    """The parts of a batch that begin there; what was dropped from it is counted once."""
+    for begin, end in pairwise([*starts, len(rows)]):
+        at = slice(begin, end)
+        part = rows if len(starts) == 1 else rows.at(at)
+        yield at, replace(part, dropped=0) if begin else part
 
 
 def scaled(t: Tally, power: float) -> Tally:

@@ -217,7 +217,9 @@ def _form(sums: Ints, top: int) -> Exact:
     here, last = np.arange(sums.shape[1]), value
     while True:
         finite = np.isfinite(last)
-        digits = digits - _placed(np.where(finite, np.abs(last), 0.0), top, len(digits))
+        taken, first = digits_of(np.where(finite, np.abs(last), 0.0))
+        for k, digit in enumerate(taken, top - first):
+            digits[k] -= digit
         flipped = _carried(digits)
         down = down ^ flipped
         left = digits.any(0) & finite
@@ -244,15 +246,6 @@ def _carry(digits: Ints) -> None:
     for k in range(len(digits) - 1, 0, -1):
         digits[k - 1] += digits[k] >> BITS
         digits[k] &= _MASK
-
-
-def _placed(values: Floats, top: int, places: int) -> Ints:
-    """Numbers from 0 up as digits at given places."""
-    digits, first = digits_of(values)
-    placed = np.zeros((places, len(values)), np.int64)
-    for k, digit in enumerate(digits, top - first):
-        placed[k] = digit
-    return placed
 
 
 def _rounded(digits: Ints, top: int, down: Bools) -> Floats:

@@ -108,26 +108,19 @@ class Ratings(EqualByFields):
     @classmethod
     def of_rows(cls, rows: RatingRows) -> Ratings:
         """Checked rows, folded into patterns."""
-        return cls._of_rows(rows, fold=True)[0]
+        return cls.of_items(rows, fold=True)[0]
 
     @classmethod
-    def of_items(cls, rows: RatingRows) -> tuple[Ratings, Ints]:
+    def of_items(cls, rows: RatingRows, fold: bool = False) -> tuple[Ratings, Ints]:
         """Checked rows, each a pattern by itself, without those that say nothing; and which are left."""
-        return cls._of_rows(rows, fold=False)
-
-    @classmethod
-    def _of_rows(cls, rows: RatingRows, fold: bool) -> tuple[Ratings, Ints]:
         ratings = rows.given if rows.raters is not None else _in_order(rows.given)
         weight: Any = rows.count if rows.count is not None else np.ones(len(rows), np.int64)
         weight2: Any = weight
         if rows.weight is not None:
             weight, weight2 = weight * rows.weight, weight * rows.weight**2
-        plain = rows.count is None and rows.weight is None
         w, w2 = weight, weight2
         if fold:
-            ratings, w, w2 = distinct_patterns(
-                ratings, weight, weight2, len(rows.categories), plain
-            )
+            ratings, w, w2 = distinct_patterns(ratings, weight, weight2, len(rows.categories))
         listed = RatingList.of(ratings)
         used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
         folded = cls(
@@ -241,7 +234,7 @@ class Ratings(EqualByFields):
         assert self.raters is not None
         used = (codes >= 0).any(1)
         ratings, w, w2 = distinct_patterns(
-            codes[used], self.weight[used], self.weight2[used], len(self.categories), False
+            codes[used], self.weight[used], self.weight2[used], len(self.categories)
         )
         names = tuple(self.raters[self.at(r)] for r in raters)
         return replace(self, listed=RatingList.of(ratings), weight=w, weight2=w2, raters=names)
@@ -266,9 +259,7 @@ class Ratings(EqualByFields):
         w, w2 = (
             np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
         )
-        ratings, w, w2 = distinct_patterns(
-            _joined_lists(self, other, words), w, w2, len(words), False
-        )
+        ratings, w, w2 = distinct_patterns(_joined_lists(self, other, words), w, w2, len(words))
         return replace(
             self, listed=RatingList.of(ratings), weight=w, weight2=w2, categories=words,
             values=values, weighted=self.weighted or other.weighted,
@@ -298,12 +289,9 @@ def pair_table(
     first: Codes, second: Codes, weight: Numbers, weight2: Numbers, categories: tuple[str, ...]
 ) -> Confusion:
     """The table of two columns of codes, over the patterns that have both."""
-    both, k = (first >= 0) & (second >= 0), len(categories)
-    cell = first[both].astype(np.int64) * k + second[both]
-    kind: Any = np.int64 if weight.dtype.kind == "i" else np.float64
-    sums = (np.bincount(cell, w[both], k * k) for w in (weight, weight2))
-    w, w2 = (s.reshape(k, k).astype(kind) for s in sums)
-    return Confusion(w, w2, categories)
+    both = (first >= 0) & (second >= 0)
+    a, b = (codes[both].astype(np.int64) for codes in (first, second))
+    return Confusion.of(a, b, weight[both], weight2[both], categories)
 
 
 def _joined(a: Ratings, b: Ratings) -> tuple[tuple[str, ...], Floats]:

@@ -169,10 +169,7 @@ class RowTally(Stored, EqualByFields):
         """The tally of columns by name; `roles` may name one that has the rows that each row stands for."""
         import polars as pl
 
-        series = [
-            c.alias(n) if isinstance(c, pl.Series) else pl.Series(n, c) for n, c in columns.items()
-        ]
-        frame, count_column = pl.DataFrame(series), roles.get("count")
+        frame, count_column = pl.DataFrame(dict(columns)), roles.get("count")
         count = free_name("rows", [n for n in columns if n != count_column])
         if count_column is None:
             frame = frame.with_columns(pl.lit(1, pl.Int64).alias(count))

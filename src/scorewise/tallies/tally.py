@@ -15,7 +15,7 @@ from scorewise.arrays import Bools, Floats, freeze
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, DecidedRows, positive_column
 from scorewise.columns.sources import only_column
-from scorewise.computing import cached
+from scorewise.computing import cached, once
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import exact
 from scorewise.tallies.coarse import (
@@ -136,7 +136,7 @@ class Tally(Stored):
         """The tally of one column of scores among checked rows."""
         labels = rows.labels
         classes = {"positive": labels.positive, "negative": labels.negative, "rule": labels.rule}
-        origin = replace(origin_of(rows, name, sources, **classes), half=name in rows.half)
+        origin = origin_of(rows, name, sources, **classes, half=name in rows.half)
         return cls.of_labels(rows.y, rows.scores[name], rows, rows.kinds[name], origin)
 
     @classmethod
@@ -239,23 +239,19 @@ class Tally(Stored):
 
     def blocks(self) -> Iterator[Block]:
         """The cells from the lowest score up, in blocks that fit a core's cache."""
-        for i, outside in enumerate(self._outside):
+        for i, outside in enumerate(self._outside()):
             at = slice(i * _BLOCK, (i + 1) * _BLOCK)
             neg, pos = self.neg[at], self.pos[at]
             neg2 = neg if self.neg2 is self.neg else self.neg2[at]
             pos2 = pos if self.pos2 is self.pos else self.pos2[at]
             yield Block(self.score[at], neg, pos, neg2, pos2, *outside)
 
-    @property
+    @once  # not a cached property, for whose lock other tallies would wait
     def _outside(self) -> list[tuple[Any, Any, Any, Any]]:
         """The weights of both classes below and above each block.
 
         Both directions are added up from their own end, so that neither loses digits to the other.
         """
-        # not a cached property, for whose lock other tallies would wait
-        return cached(self, "outside", self._around)
-
-    def _around(self) -> list[tuple[Any, Any, Any, Any]]:
         starts = range(0, len(self.score), _BLOCK)
         sums = [[w[i : i + _BLOCK].sum().item() for i in starts] for w in (self.neg, self.pos)]
         below = [[*accumulate(s, initial=0)][:-1] for s in sums]
