@@ -10,11 +10,11 @@ import numpy as np
 from scorewise.columns import Rows, binary_rows
 from scorewise.columns.classes import class_rows
 from scorewise.columns.files import open_file, open_source
-from scorewise.columns.grouping import Every, moments, windows
+from scorewise.columns.grouping import moments, windows
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.ratings import rating_rows
-from scorewise.columns.reader import Columns, warn
+from scorewise.columns.reader import warn
 from scorewise.columns.roles import class_columns
 from scorewise.columns.sources import is_files
 from scorewise.columns.streaming import BatchSchema, SchemaChanged, batches, infer_schema
@@ -104,9 +104,13 @@ class _Reading:
     def _read(self, table: Table, file: File, shard: Shard | None, settled: BatchSchema) -> _Made:
         """The tallies of a file, its rows, and those dropped."""
         groups, waiting = GroupSums(self.budget), list[Rows]()
-        rows = dropped = 0
+        rows, dropped, every = 0, 0, self.options.every
         for columns, batch in batches(table, settled):
-            waiting.append(_windowed(batch, columns, self.options.every))
+            if every is not None:  # the window of time is the last group
+                name, moment = columns.name("time"), columns.column("time")
+                window = {name: windows(moment.values, name, every)}
+                batch = replace(batch, groups=batch.groups | window)
+            waiting.append(batch)
             dropped += batch.dropped
             rows += len(batch) + batch.dropped
             self.walk.advance(len(batch) + batch.dropped)
@@ -120,7 +124,7 @@ class _Reading:
                 _of_classes(Origin(settled.label, settled.score), settled.labels()),
                 dropped=dropped, shards=(shard._replace(rows=rows),),
             )  # fmt: skip
-            self.walk.keep(file, shard, TallySet(self._by, tallies, self.options.every, origin))
+            self.walk.keep(file, shard, TallySet(self._by, tallies, every, origin))
         return tallies, rows, dropped
 
     def _settle(self, table: Table) -> BatchSchema:
@@ -177,15 +181,6 @@ def _copied(settled: BatchSchema) -> BatchSchema:
 
 def _of_classes(origin: Origin, labels: Labels) -> Origin:
     return replace(origin, positive=labels.positive, negative=labels.negative, rule=labels.rule)
-
-
-def _windowed(rows: Rows, columns: Columns, every: Every | None) -> Rows:
-    """The same rows with the window of time as their last group."""
-    if every is None:
-        return rows
-    name = columns.name("time")
-    own = {name: windows(columns.column("time").values, name, every)}
-    return replace(rows, groups=rows.groups | own)
 
 
 # Several columns: distinct rows.

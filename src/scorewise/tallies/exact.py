@@ -94,12 +94,6 @@ def run_digits(values: Floats, start: Ints, counts: Any = None) -> tuple[Ints, i
     return total, top
 
 
-def join_runs(x: Exact, start: Ints) -> Exact:
-    """The exact sum of each run of several columns of exact sums."""
-    terms = np.stack([x.value, *x.rest])
-    return stacked([sum_runs(c.T.ravel(), start * len(terms)) for c in terms.swapaxes(0, 1)])
-
-
 def add(size: int, summands: Sequence[tuple[Exact, Any]]) -> Exact:
     """The exact sums of parts, each with the places that its numbers are added at; of two, no place twice.
 
@@ -293,7 +287,10 @@ def joined_runs(t: Tally, start: Ints) -> dict[str, Any]:
     """The weights of runs of cells, exactly."""
     if not t.weighted:
         return {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
-    return as_columns(join_runs(columns_of(t), start))
+    value, rest = columns_of(t)
+    terms = np.stack([value, *rest])
+    sums = [sum_runs(c.T.ravel(), start * len(terms)) for c in terms.swapaxes(0, 1)]
+    return as_columns(stacked(sums))
 
 
 def merged(size: int, tallies: Sequence[tuple[Tally, Ints]]) -> dict[str, Any]:
