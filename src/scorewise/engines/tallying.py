@@ -93,9 +93,8 @@ class Plan:
     narrow: bool
     weighted: bool
     exact: bool
-    ends: tuple[
-        float, float
-    ]  # least size that is not 0, or distance from 0 or 1; and greatest size
+    # the least size that is not 0, or distance from 0 or 1; and the greatest size
+    ends: tuple[float, float]
     limbs: tuple[Limbs, ...]
 
     @classmethod

@@ -22,9 +22,8 @@ from scorewise.tallies.exact import COLUMNS
 from scorewise.tallies.losses import Moments
 
 MAX_WAITING_ROWS = 1 << 18  # rows that are gathered before they are folded into cells
-MAX_WAITING_BATCHES = (
-    1 << 13
-)  # and batches, of which one of a single row takes far more memory than the row
+# and batches, of which one of a single row takes far more memory than the row
+MAX_WAITING_BATCHES = 1 << 13
 MAX_EXACT_SCORES = 1 << 16  # distinct scores up to which a tally stays exact
 MAX_POWER = 64  # powers of two between the newest row and what is too light to keep
 SCORE = "score"

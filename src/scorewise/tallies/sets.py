@@ -82,12 +82,7 @@ class TallySet(Stored, EqualByFields, Mapping[Key, Tally]):
 
     def over(self, by: Sequence[str]) -> TallySet:
         """The same by some of its columns, added up over the others."""
-        for name in by:
-            if name not in self.by:
-                raise BadInput(
-                    f"the tally is by {_grouped(self)}, not by '{name}'; make it anew with ",
-                    Option("by", name),
-                )
+        _check_by(self, by)
         at = [self.by.index(name) for name in by]
         sums = _sums((tuple(key[k] for k in at), self.parts[key]) for key in self)
         window = self.window if self.by[-1:] == tuple(by)[-1:] else None
@@ -113,6 +108,14 @@ def _sums(tallies: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:
 def _grouped(t: TallySet | RowTally) -> str:
     names = " and ".join(t.by) or "nothing"
     return f"{names} (each {t.window})" if t.window else names
+
+
+def _check_by(t: TallySet | RowTally, by: Sequence[str]) -> None:
+    """Refuse groups by columns that a tally does not have."""
+    for name in by:
+        if name not in t.by:
+            of = f"is by {_grouped(t)}, not by '{name}'" if t.by else "has no groups"
+            raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
 
 
 def _check_groups(a: TallySet | RowTally, b: TallySet | RowTally) -> None:
@@ -201,14 +204,7 @@ class RowTally(Stored, EqualByFields):
     def options(self, by: Any = None) -> dict[str, Any]:
         """What a verb is given beside the frame; groups are all columns of groups, or some of them."""
         groups = [by] if isinstance(by, str) else list(by or self.by)
-        for name in groups:
-            if name not in self.by:
-                of = (
-                    f"is by {' and '.join(self.by)}, not by '{name}'"
-                    if self.by
-                    else "has no groups"
-                )
-                raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
+        _check_by(self, groups)
         return {**self.roles, **({"by": groups} if groups else {})}
 
     def __add__(self, other: RowTally) -> RowTally:

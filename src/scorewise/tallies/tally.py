@@ -295,10 +295,8 @@ class Tally(Stored):
         array([[1, 0],
                [1, 1]])
         """
-        raw, names = (
-            threshold_on_scale(self, threshold),
-            (self.origin.negative, self.origin.positive),
-        )
+        raw = threshold_on_scale(self, threshold)
+        names = self.origin.negative, self.origin.positive
         if self.coarse is None:
             i = int(np.searchsorted(self.score, raw))
             columns = (self.neg, self.pos, self.neg2, self.pos2)
