@@ -196,8 +196,8 @@ def _set_columns(t: TallySet) -> tuple[Stored, Stored]:
 
     stored = [(key, *_columns(t[key])) for key in t]
     columns = {}
-    for name in dict.fromkeys(name for _, columns, _ in stored for name in columns):
-        values = [columns.get(name) for _, columns, _ in stored]
+    for name in dict.fromkeys(name for _, own, _ in stored for name in own):
+        values = [own.get(name) for _, own, _ in stored]
         dtype = np.result_type(*(v for v in values if v is not None))
         number = {"i": pl.Int64, "f": pl.Float32 if dtype == np.float32 else pl.Float64}[dtype.kind]
         lists = [None if v is None else v.astype(dtype) for v in values]
