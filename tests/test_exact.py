@@ -57,7 +57,7 @@ def test_sums_of_parts_are_the_sum_of_all(kind):
             one_by_one = exact.add(1, [(one_by_one, here), (x, here)])
         for found in (at_once, one_by_one):
             assert found.value == whole.value
-            assert exact.same_rest(found.rest, whole.rest)
+            assert np.array_equal(found.rest, whole.rest)
 
 
 def test_digits_that_an_engine_sums_give_the_same():
@@ -72,14 +72,14 @@ def test_digits_that_an_engine_sums_give_the_same():
         sums = np.add.reduceat(digits, start, axis=1)
         found, wanted = exact.from_digits(sums, 1), exact.sum_runs(values, start)
         assert np.array_equal(found.value, wanted.value)
-        assert exact.same_rest(found.rest, wanted.rest)
+        assert np.array_equal(found.rest, wanted.rest)
 
 
 def test_counted_sums_are_those_of_the_rows():
     g = np.random.default_rng(4)
     p, many = g.random(300) ** 9, g.integers(0, 4, 300)
     start = np.arange(0, 300, 30)
-    found = exact.sum_runs(p, start, many)
+    found = exact.from_digits(*exact.run_digits(p, start, many))
     for k, a in enumerate(start):
         rows = np.repeat(p[a : a + 30], many[a : a + 30])
         assert found.value[k] == math.fsum(rows)

@@ -16,7 +16,7 @@ import scorewise as sw
 from scorewise.cli import run
 from scorewise.columns import streaming
 from scorewise.engines.file_walk import Progress, bytes_of, is_large, listening
-from scorewise.engines.sums import DenseGrid
+from scorewise.engines.sums import GroupSums, MemoryBudget
 from scorewise.errors import BadInput
 
 ROWS = 4000
@@ -238,23 +238,23 @@ print(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1
     assert int(done.stdout.splitlines()[-1]) < 500 * 1024
 
 
-def test_what_grows_in_place_is_the_coarse_tally_of_all():
+def test_what_grows_on_a_grid_is_the_coarse_tally_of_all():
     rng = np.random.default_rng(0)
     for case in range(6):
         rows = 60_000
         y, p = rng.random(rows) < (0.001, 0.3)[case % 2], rng.beta(0.3, 2, rows)
         p = p.round(3) if case % 3 == 1 else p.astype(np.float32) if case % 3 == 2 else p
-        made = DenseGrid()
+        made = GroupSums(MemoryBudget(1 << 30, "probability"))
         for k in range(3):
-            made.add(sw.Tally.of(y[k::3], p[k::3], positive=1))
-        known = sw.Tally.of(y, p).coarsen()
-        assert made.tally() == known
-        for loss, moments in made.tally().coarse.losses.items():
+            made.add({(): sw.Tally.of(y[k::3], p[k::3], positive=1)})
+        known, total = sw.Tally.of(y, p).coarsen(), made.sums()[()]
+        assert total == known
+        for loss, moments in total.coarse.losses.items():
             np.testing.assert_allclose(moments, known.coarse.losses[loss], rtol=1e-12)
 
 
-def test_scores_grow_in_place_however_small_they_are():
-    made, tiny = DenseGrid(), np.append(np.linspace(0.1, 0.9, 99), 5e-324)
-    t = sw.Tally.of(np.arange(100) % 2, tiny)
-    made.add(t)
-    assert made.tally() == t.coarsen()
+def test_scores_grow_on_a_grid_however_small_they_are():
+    made = GroupSums(MemoryBudget(1 << 30, "probability"))
+    t = sw.Tally.of(np.arange(100) % 2, np.append(np.linspace(0.1, 0.9, 99), 5e-324))
+    made.add({(): t})
+    assert made.sums()[()] == t.coarsen()

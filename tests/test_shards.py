@@ -326,7 +326,7 @@ def test_parts_of_other_columns_are_not_taken(days, monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr(
-            "scorewise.tallying.verbs.save", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt)
+            "scorewise.tallying.save", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         assert run(["tally", "day*.parquet", *GIVEN, "-o", "m.tally"]) == 130
     assert len([*Path("m.tally.parts").iterdir()]) == 4

@@ -34,14 +34,11 @@ def metrics(result: Any, prefix: str = "") -> dict[str, float]:
     keys = [c for c in keys if frame[c].n_unique() > 1]
     found: dict[str, float] = {}
     for row in frame.iter_rows(named=True):
-        name = prefix + ".".join(_allowed(row[c]) for c in (*keys, "name"))
+        words = (str(row[c]) for c in (*keys, "name"))
+        # without what MLflow refuses in a name
+        name = prefix + ".".join(re.sub(r"[^\w\-. :]", "_", word) or "_" for word in words)
         for end, column in (("", "value"), (".low", "low"), (".high", "high")):
             x = row.get(column)
             if x is not None and x == x:
                 found.setdefault(name + end, float(x))
     return found
-
-
-def _allowed(word: Any) -> str:
-    """A word with nothing in it that MLflow refuses in a name."""
-    return re.sub(r"[^\w\-. :]", "_", str(word)) or "_"

@@ -81,9 +81,8 @@ class TallyMetric(Metric):
 
     def update(self, preds: Any, target: Any, weight: Any = None) -> None:
         """Take a batch of scores and labels, and perhaps weights, all of one shape."""
-        columns = {"preds": preds, "target": target} | (
-            {} if weight is None else {"weight": weight}
-        )
+        columns = {"preds": preds, "target": target}
+        columns |= {} if weight is None else {"weight": weight}
         shapes = {tuple(x.shape) for x in columns.values()}
         if len(shapes) > 1:
             each = ", ".join(f"{name} {tuple(x.shape)}" for name, x in columns.items())
@@ -116,11 +115,10 @@ class TallyMetric(Metric):
         found: Any = evaluate(self.tally, **self.options)
         if self.scalar:
             return self._tensor(found[self.names[0]].value)
-        each = {name: found[name] for name in self.names}
         ends = {"": "value", ".low": "low", ".high": "high"}
         return {
-            name + end: self._tensor(getattr(x, field))
-            for name, x in each.items()
+            name + end: self._tensor(getattr(found[name], field))
+            for name in self.names
             for end, field in ends.items()
         }
 

@@ -21,9 +21,8 @@ _OCTAVE = 128  # cells of the grid of probabilities towards 0 and 1
 _FIRST, _LAST = 8, 60  # octaves in which it has them
 _NEAR = 1e-6  # of a cell: far more than the rounding of keys, far less than a cell
 _TERMS = 11  # of the series of the logarithm, exact to the last digit
-_ROUNDED = (
-    2.0**-45
-)  # towards 1 edges are rounded to 2^-54: so much in cells, times the distance from 1
+# towards 1 edges are rounded to 2^-54: so much in cells, times the distance from 1
+_ROUNDED = 2.0**-45
 Frame = Any  # nw.LazyFrame
 Expr = Any  # nw.Expr
 

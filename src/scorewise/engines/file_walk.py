@@ -20,7 +20,7 @@ from scorewise.columns.grouping import Every, check_groups
 from scorewise.columns.paths import FORMATS, STDIN, expand, format_of, names_of, partitions
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.coarse import Grid
-from scorewise.tallies.origin import Origin, Shard, shard_of
+from scorewise.tallies.origin import Origin, Shard, digest_of
 from scorewise.tallies.sets import RowTally, TallySet
 from scorewise.writing import make_folder, refused
 
@@ -148,18 +148,14 @@ class FileWalk:
         paths = expand(files)
         self.files = [File(p, n, _rows(p)) for p, n in zip(paths, names_of(paths), strict=True)]
         self.again, self.skip_bad_files, self.digests = again, skip_bad_files, digests
-        self._begin()
 
-    def _begin(self) -> None:
+    def each(self, read: Callable[[File, Shard | None], int]) -> None:
+        """Read the files from the first on, by a function that gives the number of rows of one."""
         self.progress = Progress(sum(file.rows for file in self.files))
         self.shards: dict[str, Shard] = {}
         self.sources: list[str] = []
         self.skipped: list[BadInput] = []
         self.resumed = 0
-
-    def each(self, read: Callable[[File, Shard | None], int]) -> None:
-        """Read the files from the first on, by a function that gives the number of rows of one."""
-        self._begin()
         for file in self.files:
             try:
                 shard = self._shard(file)
@@ -182,7 +178,7 @@ class FileWalk:
         """What tells the content of a file; refused where another has the same."""
         if file.once or not self.digests:
             return None
-        shard = shard_of(file.path, file.name)
+        shard = Shard(file.name, file.path.stat().st_size, 0, digest_of(file.path))
         first = self.shards.get(shard.digest)
         if first is not None and not self.again:
             raise BadInput(
@@ -204,10 +200,9 @@ class FileWalk:
         """What an earlier run made of a file, if it is whole."""
         path = self._checkpoint(file, shard) if self.resume else None
         try:
-            made = None if path is None else kind.load(path)
+            return None if path is None else kind.load(path)
         except BadInput:
             return None
-        return made
 
     def keep(self, file: File, shard: Shard | None, made: TallySet | RowTally) -> None:
         """Keep what was made of a file; where that cannot be, the tally it is a part of is named."""

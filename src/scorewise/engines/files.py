@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,11 +10,11 @@ import numpy as np
 from scorewise.columns import Rows, binary_rows
 from scorewise.columns.classes import class_rows
 from scorewise.columns.files import open_file, open_source
-from scorewise.columns.grouping import Every, moments, windows
+from scorewise.columns.grouping import moments, windows
 from scorewise.columns.labels import Labels
 from scorewise.columns.numbers import no_weight
 from scorewise.columns.ratings import rating_rows
-from scorewise.columns.reader import Columns, warn
+from scorewise.columns.reader import warn
 from scorewise.columns.roles import class_columns
 from scorewise.columns.sources import is_files
 from scorewise.columns.streaming import BatchSchema, SchemaChanged, batches, infer_schema
@@ -34,13 +33,6 @@ class FileTally(NamedTuple):
     tallies: Any
     notes: tuple[str, ...]
     hints: tuple[str, ...] = ()
-
-    @property
-    def tally(self) -> Tally | TallySet | RowTally:
-        """One tally where there are no groups."""
-        one = isinstance(self.tallies, TallySet) and not self.tallies.by
-        made: Tally | TallySet | RowTally = self.tallies.whole if one else self.tallies
-        return made
 
 
 # One score of two classes: cells, by group.
@@ -80,9 +72,8 @@ class _Reading:
         """Add the tallies of one file; how many rows it has."""
         before = None if self.settled is None else _copied(self.settled)
         try:
-            table = self.pipes.get(file.name) or open_file(
-                file.path, file.name, self.options.encoding
-            )
+            encoding = self.options.encoding
+            table = self.pipes.get(file.name) or open_file(file.path, file.name, encoding)
             if file.once:
                 self.pipes[file.name] = table
             settled = self.settled = self.settled or self._settle(table)
@@ -108,14 +99,18 @@ class _Reading:
         if t.coarse is not None and self.budget.grid is None:
             self.budget.grid, self.budget.overrun = t.coarse.grid, True
         self.walk.advance(o.shards[0].rows, earlier=True)
-        return {key: _plain(kept[key]) for key in kept}, o.shards[0].rows, o.dropped
+        return kept.parts, o.shards[0].rows, o.dropped
 
     def _read(self, table: Table, file: File, shard: Shard | None, settled: BatchSchema) -> _Made:
         """The tallies of a file, its rows, and those dropped."""
         groups, waiting = GroupSums(self.budget), list[Rows]()
-        rows = dropped = 0
+        rows, dropped, every = 0, 0, self.options.every
         for columns, batch in batches(table, settled):
-            waiting.append(_windowed(batch, columns, self.options.every))
+            if every is not None:  # the window of time is the last group
+                name, moment = columns.name("time"), columns.column("time")
+                window = {name: windows(moment.values, name, every)}
+                batch = replace(batch, groups=batch.groups | window)
+            waiting.append(batch)
             dropped += batch.dropped
             rows += len(batch) + batch.dropped
             self.walk.advance(len(batch) + batch.dropped)
@@ -125,13 +120,11 @@ class _Reading:
         groups.add(group_tallies(waiting, settled.score))
         tallies = groups.sums()
         if shard is not None and tallies and settled.decided:
-            labels = settled.labels()
             origin = replace(
-                _of_classes(Origin(settled.label, settled.score), labels),
+                _of_classes(Origin(settled.label, settled.score), settled.labels()),
                 dropped=dropped, shards=(shard._replace(rows=rows),),
             )  # fmt: skip
-            named = _named(tallies, labels)
-            self.walk.keep(file, shard, TallySet(self._by, named, self.options.every, origin))
+            self.walk.keep(file, shard, TallySet(self._by, tallies, every, origin))
         return tallies, rows, dropped
 
     def _settle(self, table: Table) -> BatchSchema:
@@ -159,7 +152,8 @@ class _Reading:
                 f"{', '.join(sources[:3])}: no rows are left to judge; {self.dropped:,} were dropped as "
                 "missing"
             )
-        parts = _named(parts, settled.labels())
+        labels = settled.labels()  # which parts do not name while files are read
+        parts = {key: replace(t, origin=_of_classes(t.origin, labels)) for key, t in parts.items()}
         weight = settled.columns.get("weight")
         if weight and not any(t.negatives or t.positives for t in parts.values()):
             raise no_weight(weight)
@@ -185,28 +179,8 @@ def _copied(settled: BatchSchema) -> BatchSchema:
     return replace(settled, words=dict(settled.words), written=dict(settled.written))
 
 
-def _named(parts: Mapping[Key, Tally], labels: Labels) -> dict[Key, Tally]:
-    """The same tallies with the names of the classes, which have none while files are read."""
-    return {key: replace(t, origin=_of_classes(t.origin, labels)) for key, t in parts.items()}
-
-
 def _of_classes(origin: Origin, labels: Labels) -> Origin:
     return replace(origin, positive=labels.positive, negative=labels.negative, rule=labels.rule)
-
-
-def _plain(t: Tally) -> Tally:
-    """The same without names of classes, and without files."""
-    unnamed = _of_classes(t.origin, Labels("1", "0", ""))
-    return replace(t, origin=replace(unnamed, shards=(), sources=(), dropped=0))
-
-
-def _windowed(rows: Rows, columns: Columns, every: Every | None) -> Rows:
-    """The same rows with the window of time as their last group."""
-    if every is None:
-        return rows
-    name = columns.name("time")
-    own = {name: windows(columns.column("time").values, name, every)}
-    return replace(rows, groups=rows.groups | own)
 
 
 # Several columns: distinct rows.

@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Ints
 from scorewise.columns import Kind
 from scorewise.columns.grouping import intersections
 from scorewise.columns.labels import word_codes
@@ -32,7 +32,6 @@ from scorewise.tallies.coarse import Coarse, cell_of, empty_ends, grid_of
 from scorewise.tallies.exact import Exact
 from scorewise.tallies.losses import CLIP, Loss, Moments
 from scorewise.tallies.origin import Origin
-from scorewise.tallies.runs import first_of_runs
 from scorewise.tallies.sets import TallySet
 from scorewise.tallies.tally import Tally
 
@@ -94,9 +93,8 @@ class Plan:
     narrow: bool
     weighted: bool
     exact: bool
-    ends: tuple[
-        float, float
-    ]  # least size that is not 0, or distance from 0 or 1; and greatest size
+    # the least size that is not 0, or distance from 0 or 1; and the greatest size
+    ends: tuple[float, float]
     limbs: tuple[Limbs, ...]
 
     @classmethod
@@ -169,18 +167,16 @@ class Plan:
         if not self.weighted:
             neg, pos = g.counted(at, size)
             return {"neg": neg, "pos": pos}
-        sums = [x for name in ("w", "w2") for x in g.added(name, at, size)]
-        return exact.as_columns(sums)
+        sums = [g.added(name, at, size) for name in ("w", "w2")]
+        return exact.as_columns(exact.together(sums, np.concatenate, -2))
 
     def _coarse(self, g: _Groups, number: Ints, at: Ints) -> Coarse:
         size = len(number)
         low, high = empty_ends(size)
         np.minimum.at(low, (g["y"], at), g["low"])
         np.maximum.at(high, (g["y"], at), g["high"])
-        if self.weighted:
-            sums = [exact.as_exact(x.value) for x in g.added("ws", at, size)]
-        else:
-            sums = g.scaled(at, size)
+        weighted = self.weighted  # what rounding leaves of products is not kept
+        sums = exact.as_exact(g.added("ws", at, size).value) if weighted else g.scaled(at, size)
         losses = g.losses() if self.kind == "probability" else {}
         return Coarse.of(grid_of(self.kind), number, low, high, sums, losses)
 
@@ -229,29 +225,23 @@ class _Groups:
         np.add.at(total, (self["y"], at), self["n"])
         return total
 
-    def added(self, name: str, at: Ints, size: int, where: Any = True) -> list[Exact]:
-        """Exact sums by class and cell, or of all where there is one."""
+    def added(self, name: str, at: Any, size: int, where: Any = True) -> Exact:
+        """Exact sums by class and cell."""
         limbs = self._limbs[name]
         total = np.zeros((limbs.many, 2, size), np.int64)
         for k, column in enumerate(limbs.names):
             np.add.at(total[k], (self["y"], at), np.where(where, self[column], 0))
-        return [exact.from_digits(total[:, side], limbs.top) for side in (0, 1)]
+        return exact.from_digits(total, limbs.top)
 
-    def scaled(self, at: Ints, size: int) -> list[Exact]:
+    def scaled(self, at: Ints, size: int) -> Exact:
         """The exact sums of scores by class and cell, each group having a power of two of its own."""
         limbs = self._limbs["a"]
         sums = exact.from_digits(np.stack([self[name] for name in limbs.names]), limbs.top)
         sign = np.where(self["high"] < 0, -1.0, 1.0)
         with np.errstate(over="ignore"):
             terms = np.ldexp(sign * np.stack([sums.value, *sums.rest]), -self["scale"])
-        place = self["y"] * size + at
-        order = np.argsort(place, kind="stable")
-        start = first_of_runs(place[order])
-        found = exact.join_runs(Exact(terms[0, order], terms[1:, order]), start)
-        value, rest = np.zeros(2 * size), np.zeros((len(found.rest), 2 * size))
-        value[place[order][start]], rest[:, place[order][start]] = found
-        sides = (slice(0, size), slice(size, None))
-        return [Exact(value[side], rest[:, side]) for side in sides]
+        value, rest = exact.add(2 * size, [(Exact(terms[0], terms[1:]), self["y"] * size + at)])
+        return Exact(value.reshape(2, size), rest.reshape(-1, 2, size))
 
     def losses(self) -> dict[Loss, tuple[Moments, Moments]]:
         """Sums of losses and their squares by class; the clipped logarithm by the cells beyond the clip."""
@@ -274,18 +264,15 @@ class _Groups:
         made["log clipped"] = clipped[0], clipped[1]
         return made
 
-    def _mass(self, where: Any) -> tuple[Floats, Floats]:
-        at = np.zeros(len(self["y"]), np.int64)
+    def _mass(self, where: Any) -> list[Any]:
+        """The weights and the squared weights of both classes."""
         if not self._plan.weighted:
-            rows: Any = np.bincount(self["y"], np.where(where, self["n"], 0), 2)
-            return rows, rows
-        w, w2 = (self.added(name, at, 1, where) for name in ("w", "w2"))
-        return np.array([x.value[0] for x in w]), np.array([x.value[0] for x in w2])
+            return [np.bincount(self["y"], np.where(where, self["n"], 0), 2)] * 2
+        return [self.added(name, 0, 1, where).value[:, 0] for name in ("w", "w2")]
 
     def _moments(self, loss: str, where: Any = True) -> tuple[Moments, Moments]:
         names = list(_products(loss, self._plan.weighted))
         names = names if self._plan.weighted else [names[0], *names]
-        at = np.zeros(len(self["y"]), np.int64)
-        sums = [self.added(name, at, 1, where) for name in names]
-        both = [Moments(*(float(x[side].value[0]) for x in sums)) for side in (0, 1)]
+        sums = np.stack([self.added(name, 0, 1, where).value[:, 0] for name in names])
+        both = [Moments(*side) for side in sums.T.tolist()]
         return both[0], both[1]

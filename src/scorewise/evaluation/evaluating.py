@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
 from scorewise.checks import check
 from scorewise.columns import Kind, Missing, Rows, binary_rows
-from scorewise.columns.grouping import Grouping, intersections
+from scorewise.columns.grouping import Grouping
 from scorewise.columns.models import Models
 from scorewise.columns.reader import warn
 from scorewise.columns.roles import Spec
@@ -18,6 +17,7 @@ from scorewise.columns.sources import is_files, is_source
 from scorewise.engines import is_engine
 from scorewise.engines.file_walk import MEMORY, FileWalk, TallyOptions, is_large
 from scorewise.engines.files import distinct_rows, tally_of_files
+from scorewise.engines.sums import group_tallies
 from scorewise.errors import BadInput, Option
 from scorewise.evaluation.groups import ClassGroups, TallyGroups
 from scorewise.evaluation.inputs import OF_CLASSES, Inputs, refuse, tally_of
@@ -259,11 +259,8 @@ def tally(
     name = next(iter(rows.scores))
     if by is None:
         return Tally.of_rows(rows, name, rows.sources)
-    codes, keys = intersections(rows.groups)
-    parts = {key: Tally.of_rows(rows.at(codes == k), name) for k, key in enumerate(keys)}
-    parts = {key: replace(t, origin=replace(t.origin, dropped=0)) for key, t in parts.items()}
     known = Tally.of_rows(rows, name, rows.sources).origin
-    return TallySet((*rows.groups,), parts, origin=known)
+    return TallySet((*rows.groups,), group_tallies([rows], name), origin=known)
 
 
 def class_tally(

@@ -87,11 +87,11 @@ class Panel:
         patterns: Any = self.codes
         self.count, self.weight, self.weight2 = each, weight, weight**2
         if self.cluster is None:
-            patterns, self.count, _ = distinct_patterns(self.codes, each, each, many, True)
+            patterns, self.count, _ = distinct_patterns(self.codes, each, each, many)
             self.weight = self.weight2 = self.count
             if self.item_weight is not None:
                 _, self.weight, self.weight2 = distinct_patterns(
-                    self.codes, weight, weight**2, many, False
+                    self.codes, weight, weight**2, many
                 )
         wrong, columns = self.settings.no_answer == "wrong", iter(patterns.T)
         self.humans, self.answers, again = (

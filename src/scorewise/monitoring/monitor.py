@@ -85,16 +85,8 @@ class Monitor:
             None, label=y, score={SCORE: positive_column(y, p, None, self.kind)}, weight=weight,
             count=count, kind=self.kind, missing=self.missing,
         )  # fmt: skip
-        # the caller may fill the same arrays anew
-        rows = replace(
-            rows,
-            y=rows.y.copy(),
-            scores={SCORE: rows.scores[SCORE].copy()},
-            weight=None if rows.weight is None else rows.weight.copy(),
-            count=None if rows.count is None else rows.count.copy(),
-            labels=labels or rows.labels,
-            place=Place(),
-        )
+        copied = rows.at(slice(None))  # the caller may fill the same arrays anew
+        rows = replace(copied, labels=labels or rows.labels, place=Place())
         with self._lock:
             if len(rows):
                 self._check_classes(replace(rows.labels, note=""))
@@ -159,11 +151,8 @@ class Monitor:
         """All but the lock, so that a monitor can be sent to another process."""
         with self._lock:
             self._rows.tallies(self.clock())  # folds what is waiting
-            return {
-                name: deepcopy(value) if name == "_rows" else value
-                for name, value in vars(self).items()
-                if name != "_lock"
-            }
+            state = {name: value for name, value in vars(self).items() if name != "_lock"}
+            return state | {"_rows": deepcopy(self._rows)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -7,10 +7,10 @@ its tally when there are enough, which is coarse once it has more distinct score
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,13 +18,12 @@ from scorewise.columns import Rows
 from scorewise.engines.sums import concatenated
 from scorewise.errors import BadInput
 from scorewise.tallies import Tally
-from scorewise.tallies.coarse import Coarse
+from scorewise.tallies.exact import COLUMNS
 from scorewise.tallies.losses import Moments
 
 MAX_WAITING_ROWS = 1 << 18  # rows that are gathered before they are folded into cells
-MAX_WAITING_BATCHES = (
-    1 << 13
-)  # and batches, of which one of a single row takes far more memory than the row
+# and batches, of which one of a single row takes far more memory than the row
+MAX_WAITING_BATCHES = 1 << 13
 MAX_EXACT_SCORES = 1 << 16  # distinct scores up to which a tally stays exact
 MAX_POWER = 64  # powers of two between the newest row and what is too light to keep
 SCORE = "score"
@@ -72,25 +71,20 @@ class Sliding:
 
     def __init__(self, length: float, parts: int, timed: bool) -> None:
         self.length, self.timed = length, timed
-        self.width = length / parts if timed else math.ceil(length / parts)
+        self.width: Any = length / parts if timed else math.ceil(length / parts)
         self.ring: dict[int, Accumulator] = {}
         self.seen = 0
 
     def add(self, rows: Rows, now: float) -> None:
         """Take checked rows; those that fill up a part begin the next."""
-        for slot, part in [(math.floor(now / self.width), rows)] if self.timed else self._cut(rows):
+        starts = [0]
+        if not self.timed:
+            starts += range(self.width - self.seen % self.width, len(rows), self.width)
+        for _, part in _cut(rows, starts):
+            slot = math.floor((now if self.timed else self.seen) / self.width)
             self.ring.setdefault(slot, Accumulator()).add(part)
-            self._drop(now)
-
-    def _cut(self, rows: Rows) -> Iterator[tuple[int, Rows]]:
-        width = int(self.width)
-        starts = [0, *range(width - self.seen % width, len(rows), width)]
-        for begin, end in pairwise([*starts, len(rows)]):
-            part = rows if len(starts) == 1 else rows.at(slice(begin, end))
-            slot = self.seen // width
             self.seen += len(part)
-            # what was dropped from a batch is counted once
-            yield slot, replace(part, dropped=0) if begin else part
+            self._drop(now)
 
     def _drop(self, now: float) -> None:
         since = (now if self.timed else self.seen) - self.length
@@ -136,16 +130,13 @@ class Decaying:
         place = np.full(len(rows), now) if self.timed else self.seen + np.arange(float(len(rows)))
         self.seen += len(rows)
         step = max(1, int(self.half_life * MAX_POWER)) if not self.timed else len(rows)
-        for begin in range(0, len(rows), step):
-            at = slice(begin, begin + step)
+        for at, part in _cut(rows, range(0, len(rows), step)):
             power = place[at] / self.half_life
             self._rebase(float(power[-1]))
             assert self.base is not None
-            part = rows if step >= len(rows) else rows.at(at)
             weight = np.exp2(power - self.base) * (1.0 if part.weight is None else part.weight)
-            dropped = part.dropped if begin == 0 else 0
             names = replace(part.names, weight="decayed weight")
-            self.part.add(replace(part, weight=weight, names=names, dropped=dropped))
+            self.part.add(replace(part, weight=weight, names=names))
             self.newest = max(self.newest, float(power[-1]))
 
     def _rebase(self, power: float) -> None:
@@ -185,17 +176,24 @@ class Decaying:
 Window: TypeAlias = Sliding | Decaying
 
 
+def _cut(rows: Rows, starts: Sequence[int]) -> Iterator[tuple[slice, Rows]]:
+    """The parts of a batch that begin there; what was dropped from it is counted once."""
+    for begin, end in pairwise([*starts, len(rows)]):
+        at = slice(begin, end)
+        part = rows if len(starts) == 1 else rows.at(at)
+        yield at, replace(part, dropped=0) if begin else part
+
+
 def scaled(t: Tally, power: float) -> Tally:
     """The tally with all weights times 2^power."""
     f = 2.0 ** max(power, -500.0)
     g = f * f
     coarse = t.coarse
     if coarse is not None:
-
-        def times(m: Moments) -> Moments:
-            return Moments(m.first * f, m.square * g, m.second * g)
-
-        sums = {loss: (times(neg), times(pos)) for loss, (neg, pos) in coarse.losses.items()}
+        sums: Any = {
+            loss: tuple(Moments(m.first * f, m.square * g, m.second * g) for m in both)
+            for loss, both in coarse.losses.items()
+        }
         coarse = replace(coarse, sum=coarse.sum * f, losses=sums, rest=None)
     columns = {"neg": t.neg * f, "pos": t.pos * f, "neg2": t.neg2 * g, "pos2": t.pos2 * g}
     return replace(t, coarse=coarse, rest=None, **columns)
@@ -205,15 +203,15 @@ def _without_traces(t: Tally, least: float) -> Tally:
     """The tally without weights of a class in a cell that are no more than `least`."""
     enough = np.stack((t.neg, t.pos)) > least
     used = enough.any(0)
-    columns = ((t.neg, 0), (t.pos, 1), (t.neg2, 0), (t.pos2, 1))
-    neg, pos, neg2, pos2 = (np.where(enough[side], w, 0.0)[used] for w, side in columns)
-    c = t.coarse
-    if c is None:
-        return Tally(t.score[used], neg, pos, neg2, pos2, t.kind, t.origin)
-    low, high, sums = (
-        np.where(enough, x, none)[:, used]
-        for x, none in ((c.low, np.inf), (c.high, -np.inf), (c.sum, 0.0))
-    )
-    coarse = Coarse(c.grid, c.cell[used], low, high, sums, c.losses)
-    score = coarse.middle.astype(t.score.dtype)
-    return Tally(score, neg, pos, neg2, pos2, t.kind, t.origin, coarse)
+    columns: Any = {
+        name: np.where(enough[k % 2], getattr(t, name), 0.0)[used] for k, name in enumerate(COLUMNS)
+    }
+    score, coarse = t.score[used], t.coarse
+    if coarse is not None:
+        nothing = {"low": np.inf, "high": -np.inf, "sum": 0.0}
+        ends: Any = {
+            name: np.where(enough, getattr(coarse, name), x)[:, used] for name, x in nothing.items()
+        }
+        coarse = replace(coarse, cell=coarse.cell[used], rest=None, **ends)
+        score = coarse.middle.astype(score.dtype)
+    return replace(t, score=score, coarse=coarse, rest=None, **columns)

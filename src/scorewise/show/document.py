@@ -38,7 +38,7 @@ DOCUMENTS = {
     "inspect": "scorewise.inspection.document:InspectDocument",
     "judge": "scorewise.judging.document:JudgeDocument",
     "plan": "scorewise.planning.document:PlanDocument",
-    "show": "scorewise.tallying.verbs:TallyDocument",
+    "show": "scorewise.tallying:TallyDocument",
     "raters": "scorewise.inspection.agreement:RatersDocument",
     "report": "scorewise.reporting.reports:ReportDocument",
     "smroc": "scorewise.weighted_roc.document:SmRocDocument",

@@ -20,6 +20,7 @@ from scorewise.tallies.losses import (
     CLASS_LOSSES,
     ClassLoss,
     Moments,
+    add_losses,
     class_losses,
     class_probabilities,
     log_of_truth,
@@ -179,11 +180,26 @@ class ClassTally(Stored, EqualByFields):
 
     def one(self, name: Any) -> Tally:
         """The binary tally of the probabilities of one class against the rest."""
-        return self._binary(name)
+        return self.pair(name, None)
 
     def pair(self, first: Any, second: Any) -> Tally:
         """The probabilities of the first class on rows of the two classes alone."""
-        return self._binary(first, second)
+        if not self.each:
+            raise BadInput("only the confidence is known; scores of each class are needed for this")
+        at = self._known(first)
+        against = None if second is None else self._known(second)
+        score, neg, pos, neg2, pos2 = self.each[at].cells(at, against)
+        # how many rows a weight stands for; of unequal weights, how many equal ones are worth as much
+        rows = [
+            round(float(w.sum()) ** 2 / float(w2.sum())) if w2.any() else 0
+            for w, w2 in ((neg, neg2), (pos, pos2))
+        ]
+        origin = replace(
+            self.top.origin, positive=self.classes[at], score=self.classes[at],
+            negative=REST if against is None else self.classes[against],
+            rule="one against the rest", negatives=rows[0], positives=rows[1],
+        )  # fmt: skip
+        return Tally(score, neg, pos, neg2, pos2, origin=origin)
 
     def decided(self, name: Any) -> Confusion:
         """The decisions for or against one class: the two-by-two table that binary measures take.
@@ -222,24 +238,6 @@ class ClassTally(Stored, EqualByFields):
         k = len(self.classes)
         return np.stack([marks.wins(c, k) for c, marks in enumerate(self.each)])
 
-    def _binary(self, name: Any, other: Any = None) -> Tally:
-        if not self.each:
-            raise BadInput("only the confidence is known; scores of each class are needed for this")
-        at = self._known(name)
-        against = None if other is None else self._known(other)
-        score, neg, pos, neg2, pos2 = self.each[at].cells(at, against)
-        # how many rows a weight stands for; of unequal weights, how many equal ones are worth as much
-        rows = [
-            round(float(w.sum()) ** 2 / float(w2.sum())) if w2.any() else 0
-            for w, w2 in ((neg, neg2), (pos, pos2))
-        ]
-        origin = replace(
-            self.top.origin, positive=self.classes[at], score=self.classes[at],
-            negative=REST if against is None else self.classes[against],
-            rule="one against the rest", negatives=rows[0], positives=rows[1],
-        )  # fmt: skip
-        return Tally(score, neg, pos, neg2, pos2, origin=origin)
-
     def _known(self, name: Any) -> int:
         word = str(name)
         if word not in self.classes:
@@ -270,10 +268,7 @@ class ClassTally(Stored, EqualByFields):
         if self.joint is not None and other.joint is not None:
             joint = self.joint + other.joint
         if self.losses is not None and other.losses is not None:
-            pairs = (
-                (x, zip(sums, other.losses[x], strict=True)) for x, sums in self.losses.items()
-            )
-            losses = {loss: tuple(a + b for a, b in both) for loss, both in pairs}
+            losses = add_losses(self.losses, other.losses)
         return ClassTally(
             self.classes, self.kind, self.confusion + other.confusion, self.top + other.top,
             self.ranked + other.ranked,

@@ -23,8 +23,18 @@ from scorewise.checks import one_of
 from scorewise.columns import Kind
 from scorewise.computing import on_threads
 from scorewise.errors import BadInput, Option
-from scorewise.tallies.exact import COLUMNS, Exact, add, own_columns, rest_of
-from scorewise.tallies.losses import CLIP, LOSSES, NO_LOSS, Loss, Moments, clipped, score_loss, unit
+from scorewise.tallies.exact import COLUMNS, Exact, add, as_exact, own_columns
+from scorewise.tallies.losses import (
+    CLIP,
+    LOSSES,
+    NO_LOSS,
+    Loss,
+    Moments,
+    add_losses,
+    clipped,
+    score_loss,
+    unit,
+)
 from scorewise.tallies.runs import add_runs, first_of_runs, quantile_cells
 from scorewise.tallies.sorting import AnyFloats, Numbers, union
 
@@ -118,16 +128,16 @@ class Coarse:
 
     @classmethod
     def of(
-        cls, grid: Grid, cell: Ints, low: ByClass, high: ByClass, sums: Sequence[Exact],
+        cls, grid: Grid, cell: Ints, low: ByClass, high: ByClass, sums: Exact,
         losses: dict[Loss, tuple[Moments, Moments]],
     ) -> Coarse:  # fmt: skip
-        """The same of exact sums of the scores of the negatives and of the positives."""
-        return cls(grid, cell, low, high, np.stack([x.value for x in sums]), losses, rest_of(sums))
+        """The same of exact sums of the scores of both classes."""
+        return cls(grid, cell, low, high, sums.value, losses, sums.rest if len(sums.rest) else None)
 
-    def sums(self, side: int) -> Exact:
-        """The sums of the scores of the negatives (0) or the positives (1)."""
-        none = np.empty((0, len(self.cell)))
-        return Exact(self.sum[side], none if self.rest is None else self.rest[:, side])
+    @property
+    def sums(self) -> Exact:
+        """The sums of the scores, shape (2, K)."""
+        return as_exact(self.sum, self.rest)
 
     @property
     def middle(self) -> Floats:
@@ -168,32 +178,16 @@ def loss_moments(
     }
 
 
-def class_runs(w: Numbers, start: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """The cells with rows of a class, the runs that have such cells, and where these lie among them.
-
-    >>> class_runs(np.array([2, 0, 1, 1, 0]), np.array([0, 1, 2]))
-    (array([0, 2, 3]), array([0, 2]), array([0, 1]), array([1, 3]))
-    """
-    cells = np.flatnonzero(w)
-    ends = np.searchsorted(cells, np.append(start, len(w)))
-    there = np.flatnonzero(np.diff(ends))
-    return cells, there, ends[there], ends[there + 1]
-
-
 def merge_coarse(a: Coarse, b: Coarse) -> tuple[Coarse, Ints, Ints]:
     """The coarse part of a merged tally, and where the cells of a and of b are in it."""
     cell, at_a, at_b = union(a.cell, b.cell)
     low, high = empty_ends(len(cell))
     for part, at in ((a, at_a), (b, at_b)):
-        low[:, at] = np.minimum(low[:, at], part.low)
-        high[:, at] = np.maximum(high[:, at], part.high)
-    losses = {
-        loss: (a.losses[loss][0] + b.losses[loss][0], a.losses[loss][1] + b.losses[loss][1])
-        for loss in a.losses
-        if loss in b.losses
-    }
-    sums = [add(len(cell), [(a.sums(k), at_a), (b.sums(k), at_b)]) for k in (0, 1)]
-    return Coarse.of(a.grid, cell, low, high, sums, losses), at_a, at_b
+        for k in (0, 1):
+            np.minimum.at(low[k], at, part.low[k])
+            np.maximum.at(high[k], at, part.high[k])
+    sums = add(len(cell), [(a.sums, at_a), (b.sums, at_b)])
+    return Coarse.of(a.grid, cell, low, high, sums, add_losses(a.losses, b.losses)), at_a, at_b
 
 
 def empty_ends(cells: int) -> tuple[ByClass, ByClass]:
@@ -214,11 +208,7 @@ def pool(t: Tally, cells: int) -> Tally:
 
 def pooled_at(t: Tally, start: Ints) -> Tally:
     """The same with the cells pooled to runs that begin at `start`, as if tied."""
-    if t.distinct:  # what is not positive is negative
-        pos = add_runs(t.pos, start)
-        columns = {"neg": np.diff(start, append=len(t.score)) - pos, "pos": pos}
-    else:
-        columns = {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
+    columns = {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
     return replace(t, score=t.score[start], coarse=None, rest=None, **columns)
 
 

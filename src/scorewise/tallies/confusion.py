@@ -74,12 +74,12 @@ class Confusion(EqualByFields):
     @property
     def table(self) -> Floats:
         """tp, fp, fn, tn as floats."""
-        return self._cells(self.weight)
+        return self._cells(self.weight).astype(np.float64)
 
     @property
     def squares(self) -> Floats:
         """The sums of squared weights behind tp, fp, fn, tn."""
-        return self._cells(self.weight2)
+        return self._cells(self.weight2).astype(np.float64)
 
     @property
     def evened(self) -> Floats:
@@ -91,27 +91,23 @@ class Confusion(EqualByFields):
         w, w2 = self.weight.astype(np.float64), self.weight2.sum(1, dtype=np.float64)
         total = w.sum(1)
         mean = np.divide(w2, total, out=np.zeros(len(w)), where=total > 0)
-        return self._cells(w * mean[:, None])
+        return self._cells(w * mean[:, None]).astype(np.float64)
 
     @property
     def scale(self) -> float:
         """A power of two that brings the table near 1: no formula depends on the unit of weight."""
         return 2.0 ** -math.frexp(float(self.weight.sum()))[1]
 
-    def _cells(self, table: Numbers) -> Floats:
+    def _cells(self, table: Numbers) -> Numbers:
         """Those of two classes, from tp to tn."""
         if len(self.classes) != 2:
             raise BadInput(f"the confusion has {len(self.classes)} classes; this needs two")
-        return table.astype(np.float64).ravel()[[3, 1, 2, 0]]
+        return table.ravel()[[3, 1, 2, 0]]
 
-    tp = property(lambda self: self._cell(0), doc="Positives called positive.")
-    fp = property(lambda self: self._cell(1), doc="Negatives called positive.")
-    fn = property(lambda self: self._cell(2), doc="Positives called negative.")
-    tn = property(lambda self: self._cell(3), doc="Negatives called negative.")
-
-    def _cell(self, which: int) -> Any:
-        self._cells(self.weight)
-        return self.weight.ravel()[[3, 1, 2, 0]][which].item()
+    tp = property(lambda self: self._cells(self.weight)[0].item(), doc="Positives called positive.")
+    fp = property(lambda self: self._cells(self.weight)[1].item(), doc="Negatives called positive.")
+    fn = property(lambda self: self._cells(self.weight)[2].item(), doc="Positives called negative.")
+    tn = property(lambda self: self._cells(self.weight)[3].item(), doc="Negatives called negative.")
 
     def __add__(self, other: Confusion) -> Confusion:
         """The confusion of the rows of both; the classes must be the same."""

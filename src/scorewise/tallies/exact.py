@@ -12,6 +12,7 @@ An engine that sums the digits of numbers as integers gets the same: `from_digit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,42 +34,24 @@ COLUMNS = ("neg", "pos", "neg2", "pos2")
 
 
 class Exact(NamedTuple):
-    """Exact sums: each is `value` (rounded) plus the terms of `rest`, shape (terms, K), often none."""
+    """Exact sums: each is `value` (rounded), shape (..., K), and the terms of `rest`, (terms, ..., K)."""
 
     value: Floats
     rest: Floats
 
 
-def as_exact(value: Any) -> Exact:
-    """Numbers that stand for themselves."""
+def as_exact(value: Any, rest: Floats | None = None) -> Exact:
+    """Numbers that stand for themselves, or with what rounding left of them."""
     values = np.asarray(value, np.float64)
-    return Exact(values, np.empty((0, len(values))))
+    return Exact(values, np.empty((0, *values.shape)) if rest is None else rest)
 
 
-def trimmed(rest: Floats) -> Floats:
-    """The terms up to the last that is not zero throughout."""
-    while len(rest) and not rest[-1].any():
-        rest = rest[:-1]
-    return rest
-
-
-def same_rest(a: Floats | None, b: Floats | None) -> bool:
-    """Whether two rests are equal; terms that are zero throughout do not matter."""
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(trimmed(a), trimmed(b))
-
-
-def sum_runs(values: Floats, start: Ints, counts: Any = None) -> Exact:
-    """The exact sum of each run of finite numbers, each taken `counts` times; the runs begin at `start`.
+def sum_runs(values: Floats, start: Ints) -> Exact:
+    """The exact sum of each run of finite numbers; the runs begin at `start`.
 
     >>> sum_runs(np.array([1e16, 1.0, -1e16, 0.1, 0.2]), np.array([0, 3]))
     Exact(value=array([1. , 0.3]), rest=array([[ 0.00000000e+00, -2.77555756e-17]]))
-    >>> sum_runs(np.array([0.1, 0.2]), np.array([0]), np.array([3, 0])).value
-    array([0.3])
     """
-    if counts is not None:
-        return from_digits(*run_digits(values, start, counts))
     length = np.diff(start, append=len(values))
     longer = length > 1
     sums = as_exact(values[start])
@@ -82,7 +65,13 @@ def sum_runs(values: Floats, start: Ints, counts: Any = None) -> Exact:
 
 
 def run_digits(values: Floats, start: Ints, counts: Any = None) -> tuple[Ints, int]:
-    """The same as sums of digits, shape (digits, runs), the first of them of the place that is returned."""
+    """The same as sums of digits, shape (digits, runs), the first of them of the place that is returned.
+
+    Numbers may be taken `counts` times.
+
+    >>> from_digits(*run_digits(np.array([0.1, 0.2]), np.array([0]), np.array([3, 0]))).value
+    array([0.3])
+    """
 
     def of_block(runs: tuple[int, int]) -> tuple[list[Ints], int]:
         begins = start[runs[0] : runs[1]]
@@ -105,36 +94,33 @@ def run_digits(values: Floats, start: Ints, counts: Any = None) -> tuple[Ints, i
     return total, top
 
 
-def join_runs(x: Exact, start: Ints) -> Exact:
-    """The exact sum of each run of exact sums."""
-    terms = np.stack([x.value, *x.rest])
-    return sum_runs(terms.T.ravel(), start * len(terms))
-
-
 def add(size: int, summands: Sequence[tuple[Exact, Any]]) -> Exact:
-    """The exact sums of parts, each with the places (without repeats) that its numbers are added at.
+    """The exact sums of parts, each with the places that its numbers are added at; of two, no place twice.
 
     >>> a, b = as_exact([0.1, 1.0]), as_exact([0.2])
     >>> add(2, [(a, np.array([0, 1])), (b, np.array([0]))]).value
     array([0.3, 1. ])
     """
-    terms = [(term, at) for x, at in summands for term in (x.value, *x.rest)]
-    if len(terms) <= 2 and all(len(x.rest) == 0 for x, _ in summands):
-        a, b = np.zeros((2, size))
-        for column, (term, at) in zip((a, b), terms, strict=False):
-            column[at] = term
+    shape = (*summands[0][0].value.shape[:-1], size)
+    columns = size * np.arange(math.prod(shape[:-1]))[:, None]
+    flat = [
+        (term.ravel(), (columns + at).ravel()) for x, at in summands for term in (x.value, *x.rest)
+    ]
+    if len(flat) == 2 == len(summands):  # several times faster
+        a, b = np.zeros((2, *shape))
+        for column, (term, place) in zip((a, b), flat, strict=True):
+            column.ravel()[place] = term
         return _two(a, b)
-    cut = [(*digits_of(term), at) for term, at in terms]
-    top = max(t for _, t, _ in cut)
-    low = min(t - len(d) for d, t, _ in cut)
-    total = np.zeros((top - low, size), np.int64)
-    for digits, t, at in cut:
-        for k, digit in enumerate(digits):
-            total[top - t + k, at] += digit
+    cut = [digits_of(term) for term, _ in flat]
+    top, low = max(t for _, t in cut), min(t - len(digits) for digits, t in cut)
+    total = np.zeros((top - low, *shape), np.int64)
+    for (_, place), (digits, t) in zip(flat, cut, strict=True):
+        for k, digit in enumerate(digits, top - t):
+            np.add.at(total[k].ravel(), place, digit)
     exact = from_digits(total, top)
-    for term, at in terms:
-        if np.isinf(term).any():  # sums beyond the largest float stay so
-            exact.value[at] = np.where(np.isinf(term), term, exact.value[at])
+    for term, place in flat:
+        endless = np.isinf(term)  # sums beyond the largest float stay so
+        exact.value.ravel()[place[endless]] = term[endless]
     return exact
 
 
@@ -145,17 +131,21 @@ def _two(a: Floats, b: Floats) -> Exact:
         part = value - a
         left = (a - (value - part)) + (b - part)
     left = np.where(np.isfinite(value), left, 0.0)
-    return Exact(value, trimmed(left[None]))
+    return Exact(value, left[None][: bool(left.any())])
 
 
-def _joined(blocks: Sequence[Exact]) -> Exact:
-    """Sums part after part."""
-    value = np.concatenate([np.empty(0), *(x.value for x in blocks)])
-    rest, done = np.zeros((max((len(x.rest) for x in blocks), default=0), len(value))), 0
-    for x in blocks:
-        rest[: len(x.rest), done : done + len(x.value)] = x.rest
-        done += len(x.value)
-    return Exact(value, rest)
+def stacked(columns: Sequence[Exact]) -> Exact:
+    """Columns of sums, one below the other."""
+    return together(columns, np.stack, -2)
+
+
+def together(parts: Sequence[Exact], join: Any, axis: int) -> Exact:
+    """Sums joined as numpy joins arrays, along an axis counted from the last."""
+    terms = max(len(x.rest) for x in parts)
+    rests = [
+        np.concatenate((x.rest, np.zeros((terms - len(x.rest), *x.value.shape)))) for x in parts
+    ]
+    return Exact(join([x.value for x in parts], axis), join(rests, axis))
 
 
 def digits_of(values: NDArray[np.floating]) -> tuple[list[Ints], int]:
@@ -192,7 +182,7 @@ def digits_of(values: NDArray[np.floating]) -> tuple[list[Ints], int]:
 
 
 def from_digits(digits: Any, top: int) -> Exact:
-    """The exact totals of sums of digits, shape (digits, K), the first of them of place `top`.
+    """The exact totals of sums of digits, shape (digits, ..., K), the first of them of place `top`.
 
     The first digit counts ones if `top` is 1, units of 2^-30 if it is 0, and so on.
 
@@ -201,7 +191,11 @@ def from_digits(digits: Any, top: int) -> Exact:
     array([0.3])
     """
     sums = np.asarray(digits, np.int64)
-    return _joined([_form(sums[:, i : i + _BLOCK], top) for i in range(0, sums.shape[1], _BLOCK)])
+    flat = sums.reshape(len(sums), math.prod(sums.shape[1:]))
+    blocks = range(0, max(flat.shape[1], 1), _BLOCK)
+    forms = [_form(flat[:, i : i + _BLOCK], top) for i in blocks]
+    value, rest = together(forms, np.concatenate, -1)
+    return Exact(value.reshape(sums.shape[1:]), rest.reshape(len(rest), *sums.shape[1:]))
 
 
 def _form(sums: Ints, top: int) -> Exact:
@@ -217,7 +211,9 @@ def _form(sums: Ints, top: int) -> Exact:
     here, last = np.arange(sums.shape[1]), value
     while True:
         finite = np.isfinite(last)
-        digits = digits - _placed(np.where(finite, np.abs(last), 0.0), top, len(digits))
+        taken, first = digits_of(np.where(finite, np.abs(last), 0.0))
+        for k, digit in enumerate(taken, top - first):
+            digits[k] -= digit
         flipped = _carried(digits)
         down = down ^ flipped
         left = digits.any(0) & finite
@@ -246,15 +242,6 @@ def _carry(digits: Ints) -> None:
         digits[k] &= _MASK
 
 
-def _placed(values: Floats, top: int, places: int) -> Ints:
-    """Numbers from 0 up as digits at given places."""
-    digits, first = digits_of(values)
-    placed = np.zeros((places, len(values)), np.int64)
-    for k, digit in enumerate(digits, top - first):
-        placed[k] = digit
-    return placed
-
-
 def _rounded(digits: Ints, top: int, down: Bools) -> Floats:
     """Numbers of canonical digits, rounded to the nearest float, ties to even.
 
@@ -263,8 +250,7 @@ def _rounded(digits: Ints, top: int, down: Bools) -> Floats:
     """
     each = np.arange(digits.shape[1])
     filled = digits != 0
-    first = filled.argmax(0)
-    last = len(digits) - 1 - filled[::-1].argmax(0)
+    first, last = filled.argmax(0), len(digits) - 1 - filled[::-1].argmax(0)
     padded = np.concatenate((digits, np.zeros((4, len(each)), np.int64))).view(np.uint64)
     window = [padded[first + k, each] for k in range(4)]
     bits = np.uint64(BITS)
@@ -287,44 +273,30 @@ def own_columns(t: Tally) -> tuple[str, ...]:
     return COLUMNS if t.weighted else COLUMNS[:2]
 
 
-def columns_of(t: Tally) -> list[Exact]:
-    """The weights and squared weights of both classes as exact sums; counts are exact as they are."""
-    rest = np.empty((0, 4, len(t.score))) if t.rest is None else t.rest
-    return [
-        Exact(getattr(t, name).astype(np.float64), rest[:, k]) for k, name in enumerate(COLUMNS)
-    ]
+def columns_of(t: Tally) -> Exact:
+    """The weights and squared weights of both classes, shape (4, K)."""
+    return as_exact([getattr(t, name) for name in COLUMNS], t.rest)
 
 
-def as_columns(sums: Sequence[Exact]) -> dict[str, Any]:
+def as_columns(sums: Exact) -> dict[str, Any]:
     """The columns of a tally of weights, by the names of its fields."""
-    return {**{n: x.value for n, x in zip(COLUMNS, sums, strict=True)}, "rest": rest_of(sums)}
-
-
-def rest_of(sums: Sequence[Exact]) -> Floats | None:
-    """What rounding left of several columns, shape (terms, columns, K); nothing where nothing was."""
-    terms = max(len(trimmed(x.rest)) for x in sums)
-    if not terms:
-        return None
-    rest = np.zeros((terms, len(sums), len(sums[0].value)))
-    for k, x in enumerate(sums):
-        rest[: len(x.rest), k] = x.rest[:terms]
-    return rest
+    return {**dict(zip(COLUMNS, sums.value, strict=True)), "rest": sums.rest}
 
 
 def joined_runs(t: Tally, start: Ints) -> dict[str, Any]:
     """The weights of runs of cells, exactly."""
     if not t.weighted:
         return {name: add_runs(getattr(t, name), start) for name in own_columns(t)}
-    return as_columns([join_runs(column, start) for column in columns_of(t)])
+    value, rest = columns_of(t)
+    terms = np.stack([value, *rest])
+    sums = [sum_runs(c.T.ravel(), start * len(terms)) for c in terms.swapaxes(0, 1)]
+    return as_columns(stacked(sums))
 
 
 def merged(size: int, tallies: Sequence[tuple[Tally, Ints]]) -> dict[str, Any]:
     """The weights of several tallies together, given the place of each of their cells, exactly."""
     if any(t.weighted for t, _ in tallies):
-        columns_at = [(columns_of(t), at) for t, at in tallies]
-        return as_columns(
-            [add(size, [(columns[k], at) for columns, at in columns_at]) for k in range(4)]
-        )
+        return as_columns(add(size, [(columns_of(t), at) for t, at in tallies]))
     columns: Any = np.zeros((2, size), np.int64)
     for t, at in tallies:
         columns[0][at] += t.neg

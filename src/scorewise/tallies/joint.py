@@ -141,16 +141,12 @@ class Joint(EqualByFields):
 
     @classmethod
     def of(
-        cls,
-        scores: Floats,
-        y: Ints,
-        weight: Numbers,
-        weight2: Numbers,
+        cls, scores: Floats, y: Ints, weight: Numbers, weight2: Numbers,
         totals: tuple[float, float] | None = None,
-    ) -> Joint:
+    ) -> Joint:  # fmt: skip
         """The sample of rows in any order; `totals` where they are a sample already."""
-        total, total2 = totals or (weight.sum().item(), weight2.sum().item())
-        return _least(scores, y, weight, weight2, _hash(scores, y), total, total2)
+        totals = totals or (weight.sum().item(), weight2.sum().item())
+        return _least(_hash(scores, y), totals, scores, y, weight, weight2)
 
     @property
     def whole(self) -> bool:
@@ -158,32 +154,23 @@ class Joint(EqualByFields):
         return bool(abs(self.weight.sum() - self.total) <= 1e-12 * self.total)
 
     def __add__(self, other: Joint) -> Joint:
-        scores, y, w, w2, key = _joined(self, other, (*JOINT, "key"))
-        return _least(scores, y, w, w2, key, self.total + other.total, self.total2 + other.total2)
+        totals = self.total + other.total, self.total2 + other.total2
+        key, *columns = _joined(self, other, ("key", *JOINT))
+        return _least(key, totals, *columns)
 
 
-def _least(
-    scores: Floats, y: Any, weight: Any, weight2: Any, key: Any, total: float, total2: float
-) -> Joint:
+def _least(key: Any, totals: tuple[float, float], scores: Any, y: Any, *weights: Any) -> Joint:
     """Equal rows joined, and those with the least keys kept."""
     if len(key) > 2 * MAX_ROWS:
         # duplicates share their key, so that the least MOST distinct keys are among those up to here
         ordered = np.sort(key)
         sampled = key <= ordered[first_of_runs(ordered)][:MAX_ROWS][-1]
-        scores, y, weight, weight2, key = (c[sampled] for c in (scores, y, weight, weight2, key))
+        key, scores, y, *weights = (c[sampled] for c in (key, scores, y, *weights))  # type: ignore[assignment]
     order = np.argsort(key, kind="stable")
     start = first_of_runs(key[order])
-    w, w2 = add_runs(weight[order], start), add_runs(weight2[order], start)
+    w, w2 = (add_runs(x[order], start)[:MAX_ROWS] for x in weights)
     first = order[start][:MAX_ROWS]
-    return Joint(
-        scores[first],
-        y[first],
-        w[:MAX_ROWS],
-        w2[:MAX_ROWS],
-        key[order][start][:MAX_ROWS],
-        total,
-        total2,
-    )
+    return Joint(scores[first], y[first], w, w2, key[first], *totals)
 
 
 def _hash(scores: Floats, y: Ints) -> NDArray[np.uint64]:

@@ -36,8 +36,9 @@ class Moments(NamedTuple):
         cls, loss: NDArray[np.float64], w: Numbers | None = None, w2: Numbers | None = None
     ) -> Moments:
         """Moments of the finite losses of cells, or of rows that count once each."""
-        charge = loss if np.isfinite(loss).all() else np.where(np.isfinite(loss), loss, 0.0)
         with np.errstate(over="ignore"):  # sums of huge losses are infinite, and said to be
+            finite = math.isfinite(loss.sum())
+            charge = loss if finite else np.where(np.isfinite(loss), loss, 0.0)
             weighted = charge if w is None else w * charge
             first = float(weighted.sum())
             if w2 is None or w2 is w:
@@ -54,6 +55,13 @@ class Moments(NamedTuple):
 
 
 NO_LOSS = Moments(0.0, 0.0, 0.0)
+
+
+def add_losses(a: Any, b: Any) -> Any:
+    """The moments of losses over the rows of both, class by class."""
+    return {
+        loss: tuple(x + y for x, y in zip(a[loss], b[loss], strict=True)) for loss in a if loss in b
+    }
 
 
 def expit(z: NDArray[np.floating]) -> NDArray[np.float64]:

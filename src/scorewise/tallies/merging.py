@@ -13,7 +13,7 @@ from scorewise.columns.paths import expand, names_of
 from scorewise.errors import BadInput, Option
 from scorewise.tallies.classes import ClassTally
 from scorewise.tallies.consistency import AnyTally
-from scorewise.tallies.sets import RowTally, TallySet, pile
+from scorewise.tallies.sets import RowTally, TallySet, pile, said
 from scorewise.tallies.store import load
 from scorewise.tallies.tally import Tally
 
@@ -151,7 +151,7 @@ def _check(first: str, a: Tally | TallySet, second: str, b: Tally | TallySet) ->
         if mine != other:
             ways: Any = ["make both with the same ", Option(way)]
             raise BadInput(
-                f"the {what} is {_said(mine)} in {first} and {_said(other)} in {second}; ",
+                f"the {what} is {said(mine)} in {first} and {said(other)} in {second}; ",
                 *(ways if way else ["only rows that mean the same add up"]),
             )
 
@@ -163,10 +163,6 @@ def _one(t: Tally | TallySet) -> Tally:
 def _grid(t: Tally | TallySet) -> str | None:
     coarse = _one(t).coarse
     return None if coarse is None else coarse.grid
-
-
-def _said(value: Any) -> str:
-    return "none" if value is None else f"'{value}'"
 
 
 def check_path(path: str | Path) -> None:

@@ -67,10 +67,9 @@ class Origin:
     def __add__(self, other: Origin) -> Origin:
         """The origin of a merged tally; the classes must be the same, and no file be in both."""
         shards = self._shards(other)
-        if not other.rows:
-            return replace(self, dropped=self.dropped + other.dropped, shards=shards)
-        if not self.rows:
-            return replace(other, dropped=self.dropped + other.dropped, shards=shards)
+        for a, b in ((self, other), (other, self)):
+            if not b.rows:
+                return replace(a, dropped=a.dropped + b.dropped, shards=shards)
         if self.positive != other.positive:
             raise BadInput(
                 f"the tallies have different positive classes, {self.positive!r} and ",
@@ -81,12 +80,11 @@ class Origin:
                 f"the tallies are of different scores, {self.score!r} and {other.score!r}; only "
                 f"rows of one and the same model add up"
             )
+        first = min(
+            self, other, key=lambda o: (o.label or "", o.score, o.rule, o.negative, o.weight or "")
+        )
         return replace(
-            min(
-                self,
-                other,
-                key=lambda o: (o.label or "", o.score, o.rule, o.negative, o.weight or ""),
-            ),
+            first,
             negatives=self.negatives + other.negatives,
             positives=self.positives + other.positives,
             dropped=self.dropped + other.dropped,
@@ -131,8 +129,3 @@ def digest_of(path: str | os.PathLike[str]) -> str:
             file.seek(k * _PIECE if small else last * k // (_PIECES - 1))
             digest.update(file.read(_PIECE))
     return digest.hexdigest()
-
-
-def shard_of(path: str | os.PathLike[str], name: str) -> Shard:
-    """What is recorded of a file, whose rows are not known yet."""
-    return Shard(name, Path(path).stat().st_size, 0, digest_of(path))

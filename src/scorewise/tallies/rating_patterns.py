@@ -15,23 +15,24 @@ _FEW = 1 << 20  # possible patterns that are counted without a sort
 
 
 def distinct_patterns(
-    ratings: Codes | RatingList, weight: Any, weight2: Any, categories: int, plain: bool
+    ratings: Codes | RatingList, weight: Any, weight2: Any, categories: int
 ) -> tuple[Codes | RatingList, Any, Any]:
-    """Distinct patterns in order, and the sums of weights on each; `plain` weights are all 1."""
+    """Distinct patterns in order, and the sums of weights on each."""
     if isinstance(ratings, RatingList):
         # in a table, who has an earlier rater's rating comes after who has none
         word = (ratings.shape[1] - 1 - ratings.rater) * categories + ratings.code
         key, size = sequence_ranks(word, *spans(ratings.item, ratings.shape[0])), _FEW + 1
     else:
         key, size = _keys(ratings, categories), (categories + 1) ** ratings.shape[1]
+    seen: Any = slice(None)
     if size > _FEW:
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        sums = [_summed(place, w, len(first)) for w in (weight, weight2)]
-        return take_rows(ratings, first), sums[0], sums[1]
-    amount = np.bincount(key, minlength=size)
-    seen = np.flatnonzero(amount)
-    sums = [amount, amount] if plain else [_summed(key, w, size) for w in (weight, weight2)]
-    return _spelled(seen, categories, ratings.shape[1]), sums[0][seen], sums[1][seen]
+        _, first, key = np.unique(key, return_index=True, return_inverse=True)
+        patterns, size = take_rows(ratings, first), len(first)
+    else:
+        seen = np.flatnonzero(np.bincount(key, minlength=size))
+        patterns = _spelled(seen, categories, ratings.shape[1])
+    w = _summed(key, weight, size)[seen]
+    return patterns, w, w if weight2 is weight else _summed(key, weight2, size)[seen]
 
 
 def distinct_rows(codes: Codes, categories: int) -> tuple[Codes, Ints | slice]:

@@ -125,8 +125,7 @@ class Ratings(EqualByFields):
         if rows.weight is not None:
             w, w2 = w * rows.weight, w * rows.weight**2
         if fold:
-            plain = rows.count is None and rows.weight is None
-            ratings, w, w2 = distinct_patterns(ratings, w, w2, len(rows.categories), plain)
+            ratings, w, w2 = distinct_patterns(ratings, w, w2, len(rows.categories))
         listed = RatingList.of(ratings)
         used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
         folded = cls(
@@ -242,7 +241,7 @@ class Ratings(EqualByFields):
         assert self.raters is not None
         used = (codes >= 0).any(1)
         ratings, w, w2 = distinct_patterns(
-            codes[used], self.weight[used], self.weight2[used], len(self.categories), False
+            codes[used], self.weight[used], self.weight2[used], len(self.categories)
         )
         names = tuple(self.raters[self.at(r)] for r in raters)
         return replace(self, listed=RatingList.of(ratings), weight=w, weight2=w2, raters=names)
@@ -267,9 +266,7 @@ class Ratings(EqualByFields):
         w, w2 = (
             np.concatenate((getattr(self, k), getattr(other, k))) for k in ("weight", "weight2")
         )
-        ratings, w, w2 = distinct_patterns(
-            _joined_lists(self, other, words), w, w2, len(words), False
-        )
+        ratings, w, w2 = distinct_patterns(_joined_lists(self, other, words), w, w2, len(words))
         return replace(
             self, listed=RatingList.of(ratings), weight=w, weight2=w2, categories=words,
             values=values, weighted=self.weighted or other.weighted,

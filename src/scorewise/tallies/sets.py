@@ -82,26 +82,15 @@ class TallySet(Stored, EqualByFields, Mapping[Key, Tally]):
 
     def over(self, by: Sequence[str]) -> TallySet:
         """The same by some of its columns, added up over the others."""
-        for name in by:
-            if name not in self.by:
-                raise BadInput(
-                    f"the tally is by {_grouped(self)}, not by '{name}'; make it anew with ",
-                    Option("by", name),
-                )
+        _check_by(self, by)
         at = [self.by.index(name) for name in by]
-        groups: dict[Key, list[Tally]] = {}
-        for key in self:
-            groups.setdefault(tuple(key[k] for k in at), []).append(self.parts[key])
-        sums = {key: sum(tallies, Tally.empty()) for key, tallies in groups.items()}
+        sums = _sums((tuple(key[k] for k in at), self.parts[key]) for key in self)
         window = self.window if self.by[-1:] == tuple(by)[-1:] else None
         return TallySet(tuple(by), sums, window, self.origin)
 
     def __add__(self, other: TallySet) -> TallySet:
         _check_groups(self, other)
-        parts = {
-            key: sum((t.parts[key] for t in (self, other) if key in t.parts), Tally.empty())
-            for key in {*self.parts, *other.parts}
-        }
+        parts = _sums((*self.parts.items(), *other.parts.items()))
         return TallySet(self.by, parts, self.window, self.origin + other.origin)
 
     def __repr__(self) -> str:
@@ -109,9 +98,24 @@ class TallySet(Stored, EqualByFields, Mapping[Key, Tally]):
         return f"<TallySet: {rows:,} rows in {len(self):,} groups by {_grouped(self)}>"
 
 
+def _sums(tallies: Iterable[tuple[Key, Tally]]) -> dict[Key, Tally]:
+    sums: dict[Key, Tally] = {}
+    for key, t in tallies:
+        sums[key] = sums.get(key, Tally.empty()) + t
+    return sums
+
+
 def _grouped(t: TallySet | RowTally) -> str:
     names = " and ".join(t.by) or "nothing"
     return f"{names} (each {t.window})" if t.window else names
+
+
+def _check_by(t: TallySet | RowTally, by: Sequence[str]) -> None:
+    """Refuse groups by columns that a tally does not have."""
+    for name in by:
+        if name not in t.by:
+            of = f"is by {_grouped(t)}, not by '{name}'" if t.by else "has no groups"
+            raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
 
 
 def _check_groups(a: TallySet | RowTally, b: TallySet | RowTally) -> None:
@@ -168,10 +172,7 @@ class RowTally(Stored, EqualByFields):
         """The tally of columns by name; `roles` may name one that has the rows that each row stands for."""
         import polars as pl
 
-        series = [
-            c.alias(n) if isinstance(c, pl.Series) else pl.Series(n, c) for n, c in columns.items()
-        ]
-        frame, count_column = pl.DataFrame(series), roles.get("count")
+        frame, count_column = pl.DataFrame(dict(columns)), roles.get("count")
         count = free_name("rows", [n for n in columns if n != count_column])
         if count_column is None:
             frame = frame.with_columns(pl.lit(1, pl.Int64).alias(count))
@@ -203,14 +204,7 @@ class RowTally(Stored, EqualByFields):
     def options(self, by: Any = None) -> dict[str, Any]:
         """What a verb is given beside the frame; groups are all columns of groups, or some of them."""
         groups = [by] if isinstance(by, str) else list(by or self.by)
-        for name in groups:
-            if name not in self.by:
-                of = (
-                    f"is by {' and '.join(self.by)}, not by '{name}'"
-                    if self.by
-                    else "has no groups"
-                )
-                raise BadInput(f"the tally {of}; make it anew with ", Option("by", name))
+        _check_by(self, groups)
         return {**self.roles, **({"by": groups} if groups else {})}
 
     def __add__(self, other: RowTally) -> RowTally:
@@ -221,7 +215,7 @@ class RowTally(Stored, EqualByFields):
             mine, its = self.roles.get(role), other.roles.get(role)
             if mine != its:
                 raise BadInput(
-                    f"the tallies are of different rows: {role} is {_said(mine)} in one and {_said(its)} "
+                    f"the tallies are of different rows: {role} is {said(mine)} in one and {said(its)} "
                     "in the other; only rows that mean the same add up"
                 )
         origin = replace(
@@ -271,7 +265,8 @@ def _below(frames: Sequence[pl.DataFrame], count: str) -> pl.DataFrame:
     return _folded(pl.DataFrame(columns), count)
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
+    """A name in quotes, or several as a list."""
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={v}" for k, v in value.items())
     if isinstance(value, list | tuple):

@@ -195,14 +195,13 @@ def _set_columns(t: TallySet) -> tuple[Stored, Stored]:
     import polars as pl
 
     stored = [(key, *_columns(t[key])) for key in t]
-    names = dict.fromkeys(name for _, columns, _ in stored for name in columns)
     columns = {}
-    for name in names:
-        values = [c.get(name) for _, c, _ in stored]
-        dtype = np.result_type(*(v.dtype for v in values if v is not None))
-        lists = [None if v is None else v.astype(dtype).tolist() for v in values]
-        inner: Any = {"i": pl.Int64, "f": pl.Float32 if dtype == np.float32 else pl.Float64}
-        columns[name] = pl.Series(name, lists, dtype=pl.List(inner[dtype.kind]))
+    for name in dict.fromkeys(name for _, own, _ in stored for name in own):
+        values = [own.get(name) for _, own, _ in stored]
+        dtype = np.result_type(*(v for v in values if v is not None))
+        number = {"i": pl.Int64, "f": pl.Float32 if dtype == np.float32 else pl.Float64}[dtype.kind]
+        lists = [None if v is None else v.astype(dtype) for v in values]
+        columns[name] = pl.Series(name, lists, dtype=pl.List(number))
     groups = [{"key": key, **about} for key, _, about in stored]
     about = {"by": t.by, "window": t.window, "origin": asdict(t.origin), "parts": groups}
     return columns, about
@@ -263,78 +262,65 @@ def _origin(stored: Stored) -> Origin:
 
 def _class_columns(t: ClassTally) -> tuple[Stored, Stored]:
     """The same of several classes, part by part."""
-    parts: dict[str, tuple[Any, tuple[str, ...]]] = {
-        "confusion": (t.confusion, ("weight", "weight2")),
-        "top": (t.top, ("score", *COLUMNS)),
-        "ranked": (t.ranked, ("score", *COLUMNS)),
-    }
-    parts |= {f"class {c}": (marks, MARKS) for c, marks in enumerate(t.each)}
+    tops = {name: _columns(getattr(t, name)) for name in ("top", "ranked")}
+    parts = {"confusion": _fields(t.confusion, ("weight", "weight2"))}
+    parts |= {name: columns for name, (columns, _) in tops.items()}
+    parts |= {f"class {c}": _fields(marks, MARKS) for c, marks in enumerate(t.each)}
     about: Stored = {
         "kind": t.kind, "classes": t.classes, "losses": t.losses, "rule": t.rule,
         "ordered": t.ordered,
-        "tallies": {n: [parts[n][0].kind, asdict(parts[n][0].origin)] for n in ("top", "ranked")},
+        "tallies": {name: [of["kind"], of["origin"]] for name, (_, of) in tops.items()},
     }  # fmt: skip
     if t.joint is not None:
-        parts["joint"] = (t.joint, JOINT)
+        parts["joint"] = _fields(t.joint, JOINT)
         about["joint"] = [float(t.joint.total), float(t.joint.total2)]
-    columns = {
-        f"{name}: {field}": np.ravel(getattr(part, field))
-        for name, (part, fields) in parts.items()
-        for field in fields
-        # counts are their own squares, and are kept once
-        if not (field.endswith("2") and t.confusion.weight.dtype == np.int64)
-    }
-    for name in about["tallies"]:
-        left = _rest_columns(COLUMNS, parts[name][0].rest)
-        columns |= {f"{name}: {field}": values for field, values in left.items()}
+    columns = {f"{part}: {name}": x for part, own in parts.items() for name, x in own.items()}
     return columns, about
+
+
+def _fields(record: Any, names: Sequence[str]) -> Stored:
+    """Fields as columns; counts are their own squares, and are kept once."""
+    own = names[:-1] if record.weight.dtype == np.int64 else names
+    return {name: np.ravel(getattr(record, name)) for name in own}
 
 
 def _built_classes(about: Stored, column: Stored) -> ClassTally:
     classes = msgspec.convert(about["classes"], tuple[str, ...])
-    k = len(classes)
+    k, parts = len(classes), dict[str, Stored]()
+    for name, values in column.items():
+        part, _, own = name.partition(": ")
+        scores = own in ("score", "scores")
+        parts.setdefault(part, {})[own] = values.astype(np.float64) if scores else values
 
-    def weights(part: str, *fields: str) -> list[Any]:
-        """Columns of weights; that of squares is the weights themselves where they are counts."""
-        plain = [column[f"{part}: {field.removesuffix('2')}"] for field in fields]
-        pairs = zip(plain, fields, strict=True)
-        return [w if w.dtype.kind == "i" else column[f"{part}: {field}"] for w, field in pairs]
-
-    def scores(name: str) -> Any:
-        return column[name].astype(np.float64, copy=False)
-
-    def codes(name: str) -> Any:
-        integers = column[name].astype(np.int64, copy=False)
-        if not np.array_equal(integers, column[name]):
-            raise ValueError
-        return integers
+    def fields(part: str) -> Stored:
+        of = parts[part]
+        w = of["weight"]
+        of |= {name: _integers(of[name]) for name in ("true", "y") if name in of}
+        return of | {"weight2": w if w.dtype.kind == "i" else of["weight2"]}
 
     def tally(part: str) -> Tally:
         kind, origin = about["tallies"][part]
-        start = f"{part}: "
-        columns = {n.removeprefix(start): w for n, w in column.items() if n.startswith(start)}
-        columns["score"] = scores(f"{part}: score")
-        return _built({"kind": kind, "origin": origin}, columns)
+        return _built({"kind": kind, "origin": origin}, parts[part])
 
-    each: tuple[Marks, ...] = ()
-    if "class 0: score" in column:
-        parts = [f"class {c}" for c in range(k)]
-        each = tuple(
-            Marks(scores(f"{x}: score"), codes(f"{x}: true"), *weights(x, "weight", "weight2"))
-            for x in parts
-        )
+    each = tuple(Marks(**fields(f"class {c}")) for c in range(k if "class 0" in parts else 0))
     joint = None
     if "joint" in about:
-        w, w2 = weights("joint", "weight", "weight2")
-        rows = scores("joint: scores").reshape(-1, k), codes("joint: y")
-        totals = msgspec.convert(about["joint"], tuple[float, float])
-        joint = Joint.of(*rows, w, w2, totals=totals)
-    w, w2 = (x.reshape(k, k) for x in weights("confusion", "weight", "weight2"))
+        of = fields("joint")
+        of["scores"] = of["scores"].reshape(-1, k)
+        joint = Joint.of(**of, totals=msgspec.convert(about["joint"], tuple[float, float]))
+    tables = {name: x.reshape(k, k) for name, x in fields("confusion").items()}
     return ClassTally(
-        classes, about["kind"], Confusion(w, w2, classes), tally("top"), tally("ranked"), each,
+        classes, about["kind"], Confusion(**tables, classes=classes), tally("top"), tally("ranked"), each,
         msgspec.convert(about["losses"], dict[ClassLoss, tuple[Moments, ...]] | None), joint,
         str(about["rule"]), bool(about.get("ordered", numbered(classes))),
     )  # fmt: skip
+
+
+def _integers(column: Any) -> Any:
+    integers = column.astype(np.int64, copy=False)
+    if not np.array_equal(integers, column):
+        raise ValueError
+    return integers
 
 
 class _Form(NamedTuple):

@@ -15,14 +15,13 @@ from scorewise.arrays import Bools, Floats, freeze
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, DecidedRows, positive_column
 from scorewise.columns.sources import only_column
-from scorewise.computing import cached
+from scorewise.computing import cached, once
 from scorewise.errors import BadInput, Option
 from scorewise.tallies import exact
 from scorewise.tallies.coarse import (
     Coarse,
     Grid,
     cells_of,
-    class_runs,
     empty_ends,
     grid_of,
     loss_moments,
@@ -86,10 +85,9 @@ class Tally(Stored):
     rest: Floats | None = None  # of the four columns of weights, shape (terms, 4, K)
 
     def __post_init__(self) -> None:
-        if self.rest is not None and (
-            not self.weighted or self.rest.shape[1:] != (4, len(self.score))
-        ):
-            object.__setattr__(self, "rest", None)  # of weights that were replaced
+        here = (4, len(self.score)) if self.weighted else ()
+        if self.rest is not None and (not len(self.rest) or self.rest.shape[1:] != here):
+            object.__setattr__(self, "rest", None)  # nothing, or of weights that were replaced
         shared = self.neg2 is None or (self.neg2 is self.neg and self.pos2 is self.pos)
         freeze(self, "score", "neg", "pos")
         if shared or not self.weighted:
@@ -138,7 +136,7 @@ class Tally(Stored):
         """The tally of one column of scores among checked rows."""
         labels = rows.labels
         classes = {"positive": labels.positive, "negative": labels.negative, "rule": labels.rule}
-        origin = replace(origin_of(rows, name, sources, **classes), half=name in rows.half)
+        origin = origin_of(rows, name, sources, **classes, half=name in rows.half)
         return cls.of_labels(rows.y, rows.scores[name], rows, rows.kinds[name], origin)
 
     @classmethod
@@ -164,7 +162,7 @@ class Tally(Stored):
         if w2 is w:
             neg, pos = (add_runs(c, start) for c in columns)
             return cls(score, neg, pos, kind=kind, origin=origin)
-        sums = [exact.sum_runs(c, start) for c in columns]
+        sums = exact.stacked([exact.sum_runs(c, start) for c in columns])
         return cls(score, kind=kind, origin=origin, **exact.as_columns(sums))
 
     @classmethod
@@ -241,23 +239,19 @@ class Tally(Stored):
 
     def blocks(self) -> Iterator[Block]:
         """The cells from the lowest score up, in blocks that fit a core's cache."""
-        for i, outside in enumerate(self._outside):
+        for i, outside in enumerate(self._outside()):
             at = slice(i * _BLOCK, (i + 1) * _BLOCK)
             neg, pos = self.neg[at], self.pos[at]
             neg2 = neg if self.neg2 is self.neg else self.neg2[at]
             pos2 = pos if self.pos2 is self.pos else self.pos2[at]
             yield Block(self.score[at], neg, pos, neg2, pos2, *outside)
 
-    @property
+    @once  # not a cached property, for whose lock other tallies would wait
     def _outside(self) -> list[tuple[Any, Any, Any, Any]]:
         """The weights of both classes below and above each block.
 
         Both directions are added up from their own end, so that neither loses digits to the other.
         """
-        # not a cached property, for whose lock other tallies would wait
-        return cached(self, "outside", self._around)
-
-    def _around(self) -> list[tuple[Any, Any, Any, Any]]:
         starts = range(0, len(self.score), _BLOCK)
         sums = [[w[i : i + _BLOCK].sum().item() for i in starts] for w in (self.neg, self.pos)]
         below = [[*accumulate(s, initial=0)][:-1] for s in sums]
@@ -301,10 +295,8 @@ class Tally(Stored):
         array([[1, 0],
                [1, 1]])
         """
-        raw, names = (
-            threshold_on_scale(self, threshold),
-            (self.origin.negative, self.origin.positive),
-        )
+        raw = threshold_on_scale(self, threshold)
+        names = self.origin.negative, self.origin.positive
         if self.coarse is None:
             i = int(np.searchsorted(self.score, raw))
             columns = (self.neg, self.pos, self.neg2, self.pos2)
@@ -339,21 +331,24 @@ class Tally(Stored):
         low, high = empty_ends(len(start))
         sums = []
         for k, w in enumerate((self.neg, self.pos)):
-            at, there, first, end = class_runs(w, start)
-            low[k, there], high[k, there] = s[at[first]], s[at[end - 1]]
+            rows = np.flatnonzero(w)  # of the class
+            first = np.searchsorted(rows, start)
+            there = np.flatnonzero(np.diff(first, append=len(rows)))
+            first = first[there]
+            low[k, there] = s[rows[first]]
+            high[k, there] = s[rows[np.append(first, len(rows))[1:] - 1]]
             if self.weighted:
-                with np.errstate(
-                    over="ignore"
-                ):  # sums of scores near the largest float are infinite
+                # sums of scores near the largest float are infinite
+                with np.errstate(over="ignore"):
                     sums.append(exact.as_exact(add_runs(w * p, start)))
             else:
-                counts = None if self.distinct else w[at]
-                digits, top = exact.run_digits(p[at], first, counts)
+                counts = None if self.distinct else w[rows]
+                digits, top = exact.run_digits(p[rows], first, counts)
                 full = np.zeros((len(digits), len(start)), np.int64)
                 full[:, there] = digits
                 sums.append(exact.from_digits(full, top))
         losses = {} if self.kind == "score" else loss_moments(self)
-        coarse = Coarse.of(grid, number, low, high, sums, losses)
+        coarse = Coarse.of(grid, number, low, high, exact.stacked(sums), losses)
         # in the precision of the scores, in which thresholds are compared
         middle = coarse.middle.astype(self.score.dtype)
         return replace(self, score=middle, coarse=coarse, **exact.joined_runs(self, start))
@@ -395,15 +390,12 @@ class Tally(Stored):
         marks = self.kind, self.origin.rows, self.coarse is None
         if marks != (other.kind, other.origin.rows, other.coarse is None):
             return False
-        if not exact.same_rest(self.rest, other.rest):
-            return False
-        pairs = [(getattr(self, c), getattr(other, c)) for c in ("score", *exact.COLUMNS)]
+        columns = ("score", *exact.COLUMNS, "rest")
+        pairs = [(getattr(self, c), getattr(other, c)) for c in columns]
         if self.coarse is not None and other.coarse is not None:
             summed = not self.weighted and self.kind != "logit"
-            parts = ("cell", "low", "high", *(["sum"] if summed else []))
+            parts = ("cell", "low", "high", *(["sum", "rest"] if summed else []))
             pairs += [(getattr(self.coarse, c), getattr(other.coarse, c)) for c in parts]
-            if summed and not exact.same_rest(self.coarse.rest, other.coarse.rest):
-                return False
         return all(np.array_equal(a, b) for a, b in pairs)
 
     def __repr__(self) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from scorewise.columns import Kind, Missing
 from scorewise.columns.grouping import Every
@@ -30,8 +29,7 @@ from scorewise.tallies.merging import as_list, check_path, is_saved, merge_files
 from scorewise.tallies.store import save
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(NamedTuple):
     """A tally that was written, the rows that it is of, and what is to be said of them."""
 
     tally: AnyTally
@@ -84,9 +82,11 @@ def tally_files(
         checkpoints=Path(f"{out}.parts"), mark=options.mark, resume=resume,
     )  # fmt: skip
     made = (rows_of_files if together else tally_of_files)(options, walk)
-    save(made.tally, out)
+    t = made.tallies
+    t = t.whole if isinstance(t, TallySet) and not t.by else t  # one where there are no groups
+    save(t, out)
     walk.clear()
-    return Saved(made.tally, made.tally.rows, made.notes)
+    return Saved(t, t.rows, made.notes)
 
 
 def _refuse_roles(roles: dict[str, Any], grid: Grid | None) -> None:
@@ -203,51 +203,43 @@ class TallyDocument(Document, command="show"):
 
     def sections(self) -> list[Section]:
         """The rows, the scores, the groups and the files."""
-        facts: list[tuple[str, Sentence]] = []
-        if self.data is None:
-            facts.append(("Rows", count(self.rows)))
-            facts += [("Classes", ", ".join(self.classes))] if self.classes else []
-        else:
-            facts += self.data.facts()
-        cells = f"{plural(self.cells, 'cell')} of the grid '{self.grid}'"
-        exact = f"{plural(self.cells, 'distinct score')}, exact"
-        if self.bound is not None and self.grid is not None:
-            cells += f"; AUROC is known to within {self.bound:.2g}"
+        facts: list[tuple[str, Sentence]] = [("Rows", count(self.rows))]
+        facts += [("Classes", ", ".join(self.classes))] if self.classes else []
+        facts = facts if self.data is None else [*self.data.facts()]
         if self.columns:
             facts.append(("Columns", ", ".join(self.columns)))
+        elif self.grid is None:
+            facts.append(("Scores", f"{plural(self.cells, 'distinct score')}, exact ({self.kind})"))
         else:
-            facts.append(("Scores", f"{exact if self.grid is None else cells} ({self.kind})"))
+            cells = f"{plural(self.cells, 'cell')} of the grid '{self.grid}'"
+            known = "" if self.bound is None else f"; AUROC is known to within {self.bound:.2g}"
+            facts.append(("Scores", f"{cells}{known} ({self.kind})"))
         if self.by:
             window = f", each {self.window}" if self.window else ""
             facts.append(("Groups", f"{len(self.groups):,}, by {' and '.join(self.by)}{window}"))
-        made = [Section(facts=facts)]
-        made += _table(
-            "Groups",
-            {"Group": "text", "Rows": "count", "Distinct": "count"}
-            if self.columns
-            else {"Group": "text", "Rows": "count", "Positive": "count", "Cells": "count"},
-            [
-                (" / ".join(g.words), g.rows, *(() if self.columns else (g.positives,)), g.cells)
-                for g in self.groups
-            ],
-        )
-        made += _table(
-            "Files",
-            {"File": "text", "Rows": "count", "Bytes": "count"},
-            [(f.name, f.rows, f.size) for f in self.files],
-        )
-        return made
+        groups: list[tuple[Any, ...]]
+        if self.columns:
+            groups = [(" / ".join(g.words), g.rows, g.cells) for g in self.groups]
+            counts = ["Rows", "Distinct"]
+        else:
+            groups = [(" / ".join(g.words), g.rows, g.positives, g.cells) for g in self.groups]
+            counts = ["Rows", "Positive", "Cells"]
+        files = [(f.name, f.rows, f.size) for f in self.files]
+        return [
+            Section(facts=facts),
+            *_table("Group", counts, groups),
+            *_table("File", ["Rows", "Bytes"], files),
+        ]
 
 
-def _table(
-    title: str, columns: Mapping[str, Literal["text", "count"]], rows: Sequence[tuple[Any, ...]]
-) -> list[Section]:
-    """The first rows of a table, and how many more there are."""
+def _table(name: str, counts: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> list[Section]:
+    """The first rows of a table of names and counts, and how many more there are."""
     if not rows:
         return []
     more = len(rows) - _SHOWN
     notes = [f"{more:,} more; --json has all."] if more > 0 else []
-    return list(section(title, dict(columns), list(rows[:_SHOWN]), notes=notes))
+    columns: Any = {name: "text", **dict.fromkeys(counts, "count")}
+    return list(section(f"{name}s", columns, list(rows[:_SHOWN]), notes=notes))
 
 
 def tally_document(t: AnyTally) -> TallyDocument:
