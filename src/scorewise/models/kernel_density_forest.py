@@ -75,13 +75,6 @@ class KernelDensityForest(KernelDensityClassifier):
     array([[0.33, 0.33, 0.33]])
     """
 
-    encoding_: Encoding | None
-    forest_: Any
-    exponent_: float
-    smoothing_: float
-    temperature_: float
-    tuned_on_: str
-
     def __init__(
         self,
         forest: Any = None,
@@ -125,7 +118,7 @@ class KernelDensityForest(KernelDensityClassifier):
         balance, rng = _balanced(self.forest_, labels, weight), np.random.default_rng(seed)
         training = Training(self.forest_, x, labels, weight, balance > 0, self.members, rng)
         _check_own_rows(self.forest_, x, leaves, codes, training.in_bag)
-        self._leaves = Leaves.of(self.forest_, leaves, codes, training.in_bag, self.members, rng)
+        self._leaves = Leaves.of(training, leaves, codes)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
         self._classes = kernel.indicator(codes, len(self.classes_))
         self._tune(training.tuning_rows(self._leaves, leaves), x, codes, balance)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -35,6 +35,14 @@ class _Fitted(Record):
     version: str = field("Version of scorewise that fitted it.", default=__version__)
     method: Word
 
+    methods: ClassVar[Mapping[str, Any]]
+    subject: ClassVar[str]
+
+    @property
+    def traits(self) -> Any:
+        """The method of the map."""
+        return self.methods[self.method]
+
 
 def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
     """The parameters, and whether the labels were smoothed because a threshold tells them apart."""
@@ -54,9 +62,11 @@ class Map(Scale, SeenRecord, _Fitted):
     )
     sha256: Seal = ""
 
+    methods, subject = METHODS, "one score a row"
+
     @classmethod
-    def fit(cls, method: str, t: Tally, clip: float) -> Map:
-        """The map of that method, fitted to a tally."""
+    def fit(cls, method: str, t: Tally, clip: float, strength: float = 1.0) -> Map:
+        """The map of that method, fitted to a tally; its methods have one strength."""
         scale = Scale.of(t, clip)
         parameters, smoothed = fitted(method, Cells.of(t, scale))
         low, high = t.ends
@@ -74,14 +84,14 @@ class Map(Scale, SeenRecord, _Fitted):
     @property
     def sound(self) -> bool:
         """Whether the parameters, once read, are those of the method."""
-        m = METHODS[self.method]
+        m = self.traits
         lists = {name for name, x in self.parameters.items() if isinstance(x, list)}
         singles = set(self.parameters) - lists
         return (singles, lists) == (set(m.single), set(m.many)) and self.kind in m.kinds
 
     def __call__(self, score: Floats) -> Floats:
         """The probabilities of scores."""
-        p: Floats = METHODS[self.method].apply(self.parameters, self.points(score))
+        p: Floats = self.traits.apply(self.parameters, self.points(score))
         return p
 
     def outside(self, score: Floats) -> int:
@@ -271,6 +281,8 @@ class ClassMap(_Fitted):
     )
     sha256: Seal = ""
 
+    methods, subject = CLASS_METHODS, "several classes"
+
     @classmethod
     def fit(cls, method: str, t: Table, clip: float, strength: float = 1.0) -> ClassMap:
         """The map of that method at a strength, fitted to rows."""
@@ -294,7 +306,7 @@ class ClassMap(_Fitted):
         """Whether the parameters, once read, are those of the method and of as many classes."""
         k = len(self.classes)
         shapes = {"slope": (), "slopes": (k,), "intercepts": (k,), "weights": (k, k)}
-        return set(self.parameters) == set(CLASS_METHODS[self.method].names) and all(
+        return set(self.parameters) == set(self.traits.names) and all(
             np.shape(x) == shapes[name] for name, x in self.parameters.items()
         )
 
