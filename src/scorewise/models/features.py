@@ -13,7 +13,6 @@ from scorewise.checks import is_integer
 from scorewise.columns.numbers import Place
 from scorewise.columns.vectors import Coded, Vector, factorize
 from scorewise.errors import BadInput
-from scorewise.models.validation import check_no_dates
 
 Columns: TypeAlias = Sequence[tuple[str, Vector]]
 Nominal: TypeAlias = Sequence[Any] | None  # names of columns, or places from 0
@@ -63,15 +62,16 @@ class Encoding:
         used: Bools | None = None,
         *,
         unseen: float = np.nan,
+        booleans: bool = True,
     ) -> Self:
-        """From these columns; levels are those of the rows that are used."""
+        """From these columns; levels are those of the rows that are used.
+
+        Without `booleans`, columns of True and False are numbers, 1 and 0.
+        """
         names = tuple(name for name, _ in columns)
-        for name, column in columns:
-            if isinstance(column, Coded):
-                check_no_dates(column.values, name)
         named = _places(names, nominal)
         levels = tuple(
-            _levels(column, used) if i in named or _is_nominal(column) else None
+            _levels(column, used) if i in named or _is_nominal(column, booleans) else None
             for i, (_, column) in enumerate(columns)
         )
         encoding = cls(names, levels, unseen)
@@ -143,11 +143,11 @@ def _places(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
     return {names.index(column) if isinstance(column, str) else int(column) for column in nominal}
 
 
-def _is_nominal(column: Vector) -> bool:
+def _is_nominal(column: Vector, booleans: bool) -> bool:
     # a column without a single value has no levels either, and counts as numbers that are missing
     if isinstance(column, Coded):
         return bool((column.codes >= 0).any())
-    return column.values.dtype.kind == "b"
+    return booleans and column.values.dtype.kind == "b"
 
 
 def _levels(column: Vector, rows: Bools | None) -> tuple[Any, ...]:

@@ -13,15 +13,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import at_least, is_finite
 from scorewise.columns.numbers import Place
+from scorewise.columns.vectors import Coded
 from scorewise.errors import BadInput
 from scorewise.models import forest_kernel as kernel
-from scorewise.models.features import Encoding
+from scorewise.models.features import Columns, Encoding
 from scorewise.models.forest_kernel import InBag, Int32s, Leaves, Training, TuningRows
 from scorewise.models.kernel_density import (
     KernelDensityClassifier,
@@ -32,10 +32,8 @@ from scorewise.models.kernel_density import (
 from scorewise.models.validation import (
     class_codes,
     features,
-    has_words,
     is_fitted,
     listed,
-    numeric_rows,
     weights,
 )
 
@@ -97,11 +95,11 @@ class KernelDensityForest(KernelDensityClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the forest, unless it is, then its kernel."""
         self._check_settings()
-        self.encoding_ = None
-        if self.nominal is not None or has_words(X):
-            self.encoding_ = Encoding.learn(features(self, X, y=y), self.nominal, unseen=0.0)
-        x, labels = self._rows(X, y)
-        check_classification_targets(labels)
+        columns = features(self, X, y=y)
+        classes, codes = class_codes(y, columns)
+        words = self.nominal is not None or any(isinstance(c, Coded) for _, c in columns)
+        self.encoding_ = Encoding.learn(columns, self.nominal, unseen=0.0, booleans=words)
+        x, labels = self._rows(columns)[0], classes[codes]
         kernel.as_float32(x)
         weight = None if sample_weight is None else _moderate(weights(sample_weight, len(x)))
         ready = self.forest is not None and is_fitted(self.forest)
@@ -126,7 +124,7 @@ class KernelDensityForest(KernelDensityClassifier):
 
     def _posterior_and_nearness(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
         check_is_fitted(self)
-        x, new = self._rows(X)
+        x, new = self._rows(features(self, X, reset=False))
         parts = self._blocks(self._look_at, x)
         near = np.concatenate([n for _, n in parts])
         near[new] = np.minimum(near[new], self.background_ - _BEYOND)
@@ -147,26 +145,16 @@ class KernelDensityForest(KernelDensityClassifier):
             near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
-    def _rows(self, *xy: Any) -> Any:
-        """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
-        allow_nan = takes_missing(self._unfitted())
-        if self.encoding_ is None:
-            way_out = "the forest was fitted to numbers; pass the columns that it had in fitting"
-            finite = "allow-nan" if allow_nan else True
-            x = numeric_rows(self, *xy, finite=finite, way_out=way_out)
-            return x if len(xy) > 1 else (x, np.zeros(len(x), bool))
-        columns = features(self, xy[0], reset=len(xy) > 1)
+    def _rows(self, columns: Columns) -> tuple[Floats, Bools]:
+        """Rows as numbers, and which hold a word that was not met."""
         x, new = self.encoding_.matrix(columns)
-        if not allow_nan and (missing := np.isnan(x)).any():
+        if not takes_missing(self._unfitted()) and (missing := np.isnan(x)).any():
             at = missing.any(axis=0).argmax()
             raise BadInput(
                 f"{self.encoding_.names[at]} is missing {Place().rows(missing[:, at])}, which the forest "
-                "has no use for; fill the gaps, or pass a RandomForestClassifier"
+                "has no use for; fill the gaps (NaN), or pass a RandomForestClassifier"
             )
-        if len(xy) == 1:
-            return x, new
-        classes, codes = class_codes(xy[1], columns)
-        return x, classes[codes]
+        return x, new
 
     def _blocks(self, work: Callable[[Floats], Any], x: Floats) -> list[Any]:
         """The work done on blocks of rows, one for each thread at least."""
@@ -220,7 +208,7 @@ class KernelDensityForest(KernelDensityClassifier):
         at_least(1, 2, members=self.members)
 
     def _input_tags(self) -> dict[str, bool]:
-        return {"allow_nan": takes_missing(self._unfitted())}
+        return {"allow_nan": takes_missing(self._unfitted()), "categorical": True, "string": True}
 
 
 def takes_missing(forest: Any) -> bool:

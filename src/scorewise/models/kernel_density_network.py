@@ -130,7 +130,7 @@ class KernelDensityNetwork(KernelDensityClassifier):
             "a network takes numbers alone; encode words, as with "
             "sklearn.preprocessing.OneHotEncoder, or use a KernelDensityForest"
         )
-        checked = numeric_rows(self, *xy, finite=False, way_out=way_out, allow_nd=images)
+        checked = numeric_rows(self, *xy, way_out=way_out, allow_nd=images)
         x = checked[0] if len(xy) > 1 else checked
         bad = np.asarray(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
         if bad.any():
@@ -161,12 +161,12 @@ class KernelDensityNetwork(KernelDensityClassifier):
 
     def _tune(self, groups: list[_Rows], random: np.random.Generator) -> None:
         """The pool and the background, each reference row left out in turn; of few rows the usual pool."""
-        drawn, responses, stand_for = [], [], []
-        for member, group in enumerate(groups):
-            part, places, each = group.sample(MAX_TUNING_ROWS // len(groups), random)
-            drawn.append(part)
-            stand_for.append(each)
-            responses.append(self.committee_.respond(part.x, EXPONENTS, member, places))
+        most = MAX_TUNING_ROWS // len(groups)
+        drawn, places, stand_for = zip(*(g.sample(most, random) for g in groups), strict=True)
+        responses = [
+            self.committee_.respond(part.x, EXPONENTS, member, places[member])
+            for member, part in enumerate(drawn)
+        ]
         near = np.concatenate([r.nearness for r in responses])
         self.background_ = background(near, np.concatenate(stand_for))
         self.pool_ = Pool()

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.numbers import TIMES, Place
-from scorewise.columns.vectors import Vector, array, vector
+from scorewise.columns.vectors import Coded, Vector, array, vector
 from scorewise.errors import BadInput
 
 # the name that the option has had since 1.6, and before
@@ -68,18 +68,19 @@ def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
         named = ((f"column {i}", column) for i, column in enumerate(x.T))
     else:
         named = ((str(c.name), c.to_native()) for c in frame.iter_columns())
-    return [(name, vector(column, name)) for name, column in named]
+    columns = [(name, vector(column, name)) for name, column in named]
+    for name, column in columns:
+        if isinstance(column, Coded):
+            check_no_dates(column.values, name)
+    return columns
 
 
-def numeric_rows(model: Any, *xy: Any, finite: bool | str, way_out: str, **more: Any) -> Any:
-    """Rows as float64, and labels too in fitting; words are refused with the `way_out`.
-
-    `finite` is False or "allow-nan" where values may be missing or infinite.
-    """
+def numeric_rows(model: Any, *xy: Any, way_out: str, **more: Any) -> Any:
+    """Rows as float64, finite or not, and labels too in fitting; words are refused with the `way_out`."""
     x, *labels = xy
     check_numeric(x, way_out)
     labels = [y if y is None else _complete(y) for y in labels]
-    more |= {_FINITE: finite, "dtype": np.float64, "reset": len(xy) > 1}
+    more |= {_FINITE: False, "dtype": np.float64, "reset": len(xy) > 1}
     return _validated(model, x, *labels, **more)
 
 
@@ -129,14 +130,6 @@ def check_no_dates(values: list[Any], name: str) -> None:
     """Refuse a column with dates or times."""
     if any(isinstance(value, TIMES) for value in values):
         raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
-
-
-def has_words(x: Any) -> bool:
-    """Whether a frame or array has columns that are not numeric."""
-    columns = _not_numeric(x)
-    if as_frame(x) is not None:
-        return any(True for _ in columns)
-    return any(isinstance(v, str | np.bytes_) for _, values in columns for v in values)
 
 
 def _not_numeric(x: Any) -> Iterator[tuple[str, list[Any]]]:

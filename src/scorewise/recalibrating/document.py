@@ -185,7 +185,11 @@ def calibrate_document(r: Recalibrator) -> Calibrated:
 
 def _with_verdict(doc: Calibrated) -> Calibrated:
     """The same document with the sentences that follow from it, and its seal."""
-    return sealed(replace(doc, verdict=verdict_of(doc)))
+    rows: dict[str, Any] = {row.method: row for row in doc.table}
+    claims = [_chosen(doc, rows), *_before(doc, rows)]
+    if doc.chosen != "identity":
+        claims.append(_next(doc))
+    return sealed(replace(doc, verdict=claims))
 
 
 def read_map(path: str | Path) -> Calibrated:
@@ -279,18 +283,14 @@ def _sections(
 # What a fitted map means: which was chosen, what it saves on rows not seen, and whether that is shown.
 
 
-def verdict_of(doc: Calibrated) -> list[Claim]:
-    """The sentences on a map, all from its document."""
-    rows: dict[str, Any] = {row.method: row for row in doc.table}
-    claims = [_chosen(doc, rows), *_before(doc, rows)]
-    if doc.chosen == "identity":
-        return claims
+def _next(doc: Calibrated) -> Claim:
+    """How the map is applied."""
     if not doc.data.sources:
         text = "Next: predict_proba(scores) of the fitted map"
-        return [*claims, claim("next", "predict_proba", text)]
+        return claim("next", "predict_proba", text)
     column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
     options = [column, ("out", "calibrated.csv")]
-    return [*claims, next_command("calibrate apply MAP NEW_FILE", [], options)]
+    return next_command("calibrate apply MAP NEW_FILE", [], options)
 
 
 def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:
