@@ -111,7 +111,9 @@ class KernelDensityForest(KernelDensityClassifier):
             _check_same_training(self.forest, x, self.classes_)
             self.forest_ = self.forest
         else:
-            self.forest_ = self._grown(x, labels, weight, seed)
+            forest, settings = self._unfitted(), {"random_state": seed, "n_jobs": self.n_jobs}
+            forest.set_params(**{k: v for k, v in settings.items() if getattr(forest, k) is None})
+            self.forest_ = forest.fit(x, labels, sample_weight=weight)
         leaves = np.concatenate(self._blocks(lambda rows: kernel.leaves_of(self.forest_, rows), x))
         balance, rng = _balanced(self.forest_, labels, weight), np.random.default_rng(seed)
         training = Training(self.forest_, x, labels, weight, balance > 0, self.members, rng)
@@ -166,12 +168,6 @@ class KernelDensityForest(KernelDensityClassifier):
         if self.forest is None:
             return RandomForestClassifier(self.n_estimators)
         return clone(self.forest)
-
-    def _grown(self, x: Floats, labels: Any, weight: Any, seed: int) -> Any:
-        forest = self._unfitted()
-        settings = {"random_state": seed, "n_jobs": self.n_jobs}
-        free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
-        return forest.set_params(**free).fit(x, labels, sample_weight=weight)
 
     def _tune(self, tuning: TuningRows, x: Floats, codes: Ints, weight: Floats) -> None:
         """Choose what was left to choose, and the background."""

@@ -153,9 +153,8 @@ class _Normals(NamedTuple):
         values = [np.unique(column[~np.isnan(column)]) for column in x.T]
         gap = np.array([np.ptp(v) / (len(v) - 1) if len(v) > 1 else 0.0 for v in values])
         _, centre, spread = _moments(x, member.sum(axis=1))
-        own = [_moments(x, weight) for weight in member.T]
-        mean = np.array([np.where(total > 0, mean, centre) for total, mean, _ in own])
-        var = np.array([np.where(total > 0, var, spread) for total, _, var in own])
+        total, mean, var = np.stack([_moments(x, weight) for weight in member.T], axis=1)
+        mean, var = np.where(total > 0, [mean, var], [[centre], [spread]])
         if smoothing is None:
             var = np.maximum(var, (gap / 6) ** 2)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -116,7 +116,20 @@ def as_frame(x: Any) -> nw.DataFrame[Any] | None:
 
 def check_numeric(x: Any, way_out: str) -> None:
     """Refuse words and dates; scikit-learn refuses other values that are not numbers."""
-    for name, values in _not_numeric(x):
+    frame, doubtful = as_frame(x), []
+    if frame is not None:
+        doubtful = [
+            (str(column.name), column.to_list())
+            for column in frame.iter_columns()
+            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean)
+        ]
+    elif isinstance(x, list | tuple | np.ndarray):
+        with suppress(ValueError):  # lists of several lengths, which scikit-learn refuses
+            cells = np.asarray(x)
+            if cells.dtype.kind in "OUSMm" and cells.size:
+                columns = cells.reshape(len(cells), -1).T
+                doubtful = [(f"column {i}", list(column)) for i, column in enumerate(columns)]
+    for name, values in doubtful:
         check_no_dates(values, name)
         for value in values:
             if isinstance(value, str | bytes):
@@ -130,23 +143,6 @@ def check_no_dates(values: list[Any], name: str) -> None:
     """Refuse a column with dates or times."""
     if any(isinstance(value, TIMES) for value in values):
         raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
-
-
-def _not_numeric(x: Any) -> Iterator[tuple[str, list[Any]]]:
-    """The columns whose type allows for something other than numbers, by name."""
-    frame = as_frame(x)
-    if frame is not None:
-        for column in frame.iter_columns():
-            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-                yield str(column.name), column.to_list()
-    elif isinstance(x, list | tuple | np.ndarray):
-        try:
-            values = np.asarray(x)
-        except ValueError:  # lists of several lengths, which scikit-learn refuses
-            return
-        if values.dtype.kind in "OUSMm" and values.size:
-            for i, cells in enumerate(values.reshape(len(values), -1).T):
-                yield f"column {i}", list(cells)
 
 
 def class_codes(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Ints]:

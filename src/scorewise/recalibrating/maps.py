@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from scorewise import __version__
@@ -254,17 +255,20 @@ CLASS_METHODS = {
 }
 
 
+def new_logits(parameters: ClassParameters, x: NDArray[Any]) -> Any:
+    """Logits of log probabilities, numbers or SQL; each row by itself, to the last bit."""
+    q: dict[str, Any] = {name: np.asarray(value) for name, value in parameters.items()}
+    if "weights" not in q:
+        return q.get("slopes", q.get("slope", 1.0)) * x + q.get("intercepts", 0.0)
+    z = np.broadcast_to(q["intercepts"], x.shape).astype(x.dtype, order="C")
+    for column, weights in zip(x.T, q["weights"].T, strict=True):
+        z += weights * column[:, None]
+    return z
+
+
 def mapped(parameters: ClassParameters, x: Floats) -> Floats:
-    """The probabilities of log probabilities; each row by itself, to the last bit."""
-    if "weights" in parameters:
-        z = np.broadcast_to(np.asarray(parameters["intercepts"]), x.shape).copy()
-        for column, weights in zip(x.T, np.asarray(parameters["weights"]).T, strict=True):
-            z += column[:, None] * weights
-    elif "slopes" in parameters:
-        z = x * np.asarray(parameters["slopes"]) + np.asarray(parameters["intercepts"])
-    else:
-        z = x * parameters["slope"]
-    return softmax(z)
+    """The probabilities of log probabilities."""
+    return softmax(new_logits(parameters, x))
 
 
 class ClassMap(_Fitted):
