@@ -170,15 +170,17 @@ def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
 
 def _numbers(column: Vector, name: str) -> Floats:
     if isinstance(column, Coded):
-        if (column.codes < 0).all():
-            return np.full(len(column), np.nan)
-        raise BadInput(
-            f"{name} holds {column.values[column.codes.max()]!r}, but the model was fitted to numbers "
-            f"there; pass numbers, or fit it again with nominal=[{name!r}]"
-        )
-    values = column.values.astype(np.float64)
-    if column.null is not None:
-        values[column.null] = np.nan
+        try:
+            values = np.array([*map(float, column.values), np.nan])[column.codes]
+        except (TypeError, ValueError):
+            raise BadInput(
+                f"{name} holds {column.values[column.codes.max()]!r}, but the model was fitted to numbers "
+                f"there; pass numbers, or fit it again with nominal=[{name!r}]"
+            ) from None
+    else:
+        values = column.values.astype(np.float64)
+        if column.null is not None:
+            values[column.null] = np.nan
     if (endless := np.isinf(values)).any():
         raise BadInput(
             f"{name} is infinite {Place().rows(endless)}; make it missing or a finite number"
