@@ -169,6 +169,7 @@ def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
 
 
 def _numbers(column: Vector, name: str) -> Floats:
+    values: Floats
     if isinstance(column, Coded):
         try:
             values = np.array([*map(float, column.values), np.nan])[column.codes]
