@@ -103,7 +103,7 @@ class Encoding:
         numbers = [_numbers(c, name) for (name, c), levels in pairs if levels is None]
         codes = [_codes(c, levels) for (_, c), levels in pairs if levels is not None]
         return Features(
-            np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+            np.ascontiguousarray(np.stack(numbers).T) if numbers else np.empty((rows, 0)),
             np.stack(codes, axis=1) if codes else np.empty((rows, 0), np.int64),
         )
 

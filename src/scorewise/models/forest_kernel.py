@@ -96,15 +96,6 @@ def leaves_of(forest: Any, x: Floats) -> Int32s:
     return np.ascontiguousarray(leaves.T)
 
 
-def order_by_leaves(forest: Any, x: Floats) -> Ints:
-    """The order of rows in which those that share leaves follow one another.
-
-    Trees then take the same turns again and again, and what belongs to a leaf is read once.
-    """
-    narrow = as_float32(x)
-    return np.lexsort([tree.tree_.apply(narrow) for tree in forest.estimators_[:3]])
-
-
 def as_float32(x: Floats) -> NDArray[np.float32]:
     """The rows with the 32 bits that trees compare; refused where these do not hold them."""
     with np.errstate(over="ignore"):

@@ -101,7 +101,11 @@ class KernelDensityForest(KernelDensityClassifier):
         self.encoding_ = Encoding.learn(columns, self.nominal, unseen=0.0, booleans=words)
         x, labels = self._rows(columns)[0], classes[codes]
         kernel.as_float32(x)
-        weight = None if sample_weight is None else _moderate(weights(sample_weight, len(x)))
+        weight = None if sample_weight is None else weights(sample_weight, len(x))
+        if weight is not None and abs(size := int(np.frexp(weight.max())[1])) >= _MAX_POWER:
+            weight = np.ldexp(
+                weight, -size
+            )  # which trees can square; a power of 2 keeps the digits
         ready = self.forest is not None and is_fitted(self.forest)
         if weight is not None and not ready:  # rows of no weight might as well be absent
             x, labels, weight = x[weight > 0], labels[weight > 0], weight[weight > 0]
@@ -134,7 +138,10 @@ class KernelDensityForest(KernelDensityClassifier):
 
     def _look_at(self, x: Floats) -> tuple[Floats, Floats]:
         """The same for a block of rows."""
-        order = kernel.order_by_leaves(self.forest_, x)
+        # rows that share leaves follow one another: trees then take the same turns again and again, and
+        # what belongs to a leaf is read once
+        narrow = kernel.as_float32(x)
+        order = np.lexsort([tree.tree_.apply(narrow) for tree in self.forest_.estimators_[:3]])
         x = x[order]
         leaves = kernel.leaves_of(self.forest_, x)
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
@@ -266,15 +273,6 @@ def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, in_bag:
                 "the forest was fitted on other rows than these, or with other labels; pass its own "
                 "training rows in their order, or an unfitted forest"
             )
-
-
-def _moderate(weight: Floats) -> Floats:
-    """Weights as they are, unless they are so large or small that trees could not square them.
-
-    Those are divided by a power of 2, which keeps their digits.
-    """
-    size = int(np.frexp(weight.max())[1])
-    return weight if abs(size) < _MAX_POWER else np.asarray(np.ldexp(weight, -size))
 
 
 def _balanced(forest: Any, labels: Any, weight: Any) -> Floats:

@@ -69,7 +69,15 @@ def apply(
     def columns_of(file: Table) -> tuple[list[str], list[str], list[str]]:
         if isinstance(doc, CalibrateClassesDocument):
             columns = _class_columns(doc, file.columns, classes)
-            return list(columns.values()), _class_names(columns, name), []
+            names = [f"calibrated_{column}" for column in columns.values()]
+            if name is not None:
+                if name.count("*") != 1:
+                    raise BadInput(
+                        Option("name", name),
+                        ' needs one star, which stands for the class; write "q_*"',
+                    )
+                names = [name.replace("*", c) for c in columns]
+            return list(columns.values()), names, []
         column, notes = score_column(file, score)
         return [column], [name or f"{column}_calibrated"], notes
 
@@ -104,16 +112,6 @@ def _class_columns(
             f" names {', '.join(named)}, but the map is for {', '.join(classes)}",
         )  # fmt: skip
     return {c: named[c] for c in classes}
-
-
-def _class_names(columns: Mapping[str, str], name: str | None) -> list[str]:
-    if name is None:
-        return [f"calibrated_{column}" for column in columns.values()]
-    if name.count("*") != 1:
-        raise BadInput(
-            Option("name", name), ' needs one star, which stands for the class; write "q_*"'
-        )
-    return [name.replace("*", c) for c in columns]
 
 
 def to_sql(
