@@ -107,7 +107,10 @@ FITTED = KernelDensityForest(forest(), random_state=0).fit(FRAME, Y)
     [
         (lambda: FITTED.predict(FRAME.lazy()), "a lazy frame"),
         (lambda: FITTED.predict(FRAME.with_columns(a=pl.lit(DATE))), "a holds dates or times"),
-        (lambda: FITTED.predict(FRAME.with_columns(b=pl.lit("x"))), "b holds 'x', and the forest"),
+        (
+            lambda: FITTED.predict(FRAME.with_columns(b=pl.lit("x"))),
+            "b holds 'x', but the model was fitted to numbers",
+        ),
         (lambda: KernelDensityForest(forest()).fit((X * 9).astype("M8[D]"), Y), "holds dates"),
         (lambda: KernelDensityForest(forest()).fit(X, ["a", None] * 60), "y is missing"),
         (lambda: KernelDensityForest(exponent=1e308).fit(X, Y), "exponent is 1e.308"),

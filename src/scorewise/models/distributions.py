@@ -16,10 +16,10 @@ from scorewise.columns.classes import class_rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.means import mean_score
-from scorewise.measures import accuracy, aurc, auroc, ece, log_loss
+from scorewise.measures import aurc, auroc
 from scorewise.models.document import SHOWN, InAndOutDocument, SettingsRecord, in_and_out_document
 from scorewise.models.validation import as_frame, check_numeric
-from scorewise.registry import Lazy
+from scorewise.registry import CLASS_MEASURES, Lazy
 from scorewise.show.result import Pictures, Result
 from scorewise.tallies import ClassTally, Tally
 
@@ -138,12 +138,8 @@ class ModelInAndOut(Lazy[Estimate]):
 
     def _make(self, name: str) -> Estimate:
         level, measure, by = self._settings.level, *name.partition("_")[::2]
-        if name == "accuracy":
-            return accuracy(self.tally, level=level)
-        if name == "log_loss":
-            return log_loss(self.tally, clip=self._settings.clip, level=level)
-        if name == "ece":
-            return ece(self.tally, level=level, seed=self._settings.seed)
+        if name in CLASS_MEASURES:
+            return CLASS_MEASURES[name].under(vars(self._settings), self.tally)
         if name == "confidence_in":
             return self._mean(self._confidence)
         familiarity = self._familiarity.get("confidence" if measure == "confidence" else by)

@@ -13,7 +13,6 @@ from scorewise.checks import is_integer
 from scorewise.columns.numbers import Place
 from scorewise.columns.vectors import Coded, Vector, factorize
 from scorewise.errors import BadInput
-from scorewise.models.validation import check_no_dates
 
 Columns: TypeAlias = Sequence[tuple[str, Vector]]
 Nominal: TypeAlias = Sequence[Any] | None  # names of columns, or places from 0
@@ -63,15 +62,16 @@ class Encoding:
         used: Bools | None = None,
         *,
         unseen: float = np.nan,
+        booleans: bool = True,
     ) -> Self:
-        """From these columns; levels are those of the rows that are used."""
+        """From these columns; levels are those of the rows that are used.
+
+        Without `booleans`, columns of True and False are numbers, 1 and 0.
+        """
         names = tuple(name for name, _ in columns)
-        for name, column in columns:
-            if isinstance(column, Coded):
-                check_no_dates(column.values, name)
         named = _places(names, nominal)
         levels = tuple(
-            _levels(column, used) if i in named or _is_nominal(column) else None
+            _levels(column, used) if i in named or _is_nominal(column, booleans) else None
             for i, (_, column) in enumerate(columns)
         )
         encoding = cls(names, levels, unseen)
@@ -103,7 +103,7 @@ class Encoding:
         numbers = [_numbers(c, name) for (name, c), levels in pairs if levels is None]
         codes = [_codes(c, levels) for (_, c), levels in pairs if levels is not None]
         return Features(
-            np.stack(numbers, axis=1) if numbers else np.empty((rows, 0)),
+            np.ascontiguousarray(np.stack(numbers).T) if numbers else np.empty((rows, 0)),
             np.stack(codes, axis=1) if codes else np.empty((rows, 0), np.int64),
         )
 
@@ -143,11 +143,11 @@ def _places(names: tuple[str, ...], nominal: Sequence[Any] | None) -> set[int]:
     return {names.index(column) if isinstance(column, str) else int(column) for column in nominal}
 
 
-def _is_nominal(column: Vector) -> bool:
+def _is_nominal(column: Vector, booleans: bool) -> bool:
     # a column without a single value has no levels either, and counts as numbers that are missing
     if isinstance(column, Coded):
         return bool((column.codes >= 0).any())
-    return column.values.dtype.kind == "b"
+    return booleans and column.values.dtype.kind == "b"
 
 
 def _levels(column: Vector, rows: Bools | None) -> tuple[Any, ...]:
@@ -170,16 +170,19 @@ def _codes(column: Vector, levels: tuple[Any, ...]) -> Ints:
 
 
 def _numbers(column: Vector, name: str) -> Floats:
+    values: Floats
     if isinstance(column, Coded):
-        if (column.codes < 0).all():
-            return np.full(len(column), np.nan)
-        raise BadInput(
-            f"{name} holds {column.values[column.codes.max()]!r}, but the model was fitted to numbers "
-            f"there; pass numbers, or fit it again with nominal=[{name!r}]"
-        )
-    values = column.values.astype(np.float64)
-    if column.null is not None:
-        values[column.null] = np.nan
+        try:
+            values = np.array([*map(float, column.values), np.nan])[column.codes]
+        except (TypeError, ValueError):
+            raise BadInput(
+                f"{name} holds {column.values[column.codes.max()]!r}, but the model was fitted to numbers "
+                f"there; pass numbers, or fit it again with nominal=[{name!r}]"
+            ) from None
+    else:
+        values = column.values.astype(np.float64)
+        if column.null is not None:
+            values[column.null] = np.nan
     if (endless := np.isinf(values)).any():
         raise BadInput(
             f"{name} is infinite {Place().rows(endless)}; make it missing or a finite number"

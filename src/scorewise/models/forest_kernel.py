@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,7 +35,6 @@ SHARPEST, FLATTEST = 8.0, 0.125
 _TINY = 1e-300
 _PAIRS_AT_ONCE = 400_000  # of tree and row that are worked on at a time
 _LARGE = 16  # times as many members of a class as are kept: all trees keep the same ones then
-_MAX_DENSE = 8  # classes; of more most entries are zero
 
 
 @dataclass(frozen=True)
@@ -51,21 +50,22 @@ class Leaves:
     offsets: Int32s
 
     @classmethod
-    def of(cls, forest: Any, leaves: Int32s, y: Ints, in_bag: InBag, most: int, rng: Any) -> Leaves:
-        """From the leaf of each row in each tree and each row's weight there, `in_bag(tree)`.
+    def of(cls, training: Training, leaves: Int32s, y: Ints) -> Leaves:
+        """From the leaf of each training row in each tree, and its class.
 
-        A leaf keeps at most `most` members of a class, drawn at random, which stand for the rest:
+        A leaf keeps a few members of a class, drawn at random, which stand for the rest:
         so the work for a row does not grow with the training data where leaves are pure and large.
         Very large leaves of all trees draw alike, which keeps the rows few that have any weight.
         """
-        order = rng.random(len(y))
-        trees = [e.tree_ for e in forest.estimators_]
+        order = training.rng.random(len(y))
+        trees = [e.tree_ for e in training.forest.estimators_]
         step = max(1, _PAIRS_AT_ONCE // max(len(y), 1))
         parts = []
         for at in range(0, len(trees), step):
             some = slice(at, at + step)
-            weight = np.concatenate([in_bag(tree) for tree in range(len(trees))[some]])
-            parts.append(_members(trees[some], leaves[:, some], y, weight, most, order, rng))
+            weight = np.concatenate([training.in_bag(tree) for tree in range(len(trees))[some]])
+            kept = training.members, order, training.rng
+            parts.append(_members(trees[some], leaves[:, some], y, weight, *kept))
         members = _narrow(sparse.vstack(parts, format="csr"))
         return cls(members, _offsets(trees)[:-1].astype(np.int32))
 
@@ -94,15 +94,6 @@ def leaves_of(forest: Any, x: Floats) -> Int32s:
     for at, tree in enumerate(forest.estimators_):
         leaves[at] = tree.tree_.apply(narrow)
     return np.ascontiguousarray(leaves.T)
-
-
-def order_by_leaves(forest: Any, x: Floats) -> Ints:
-    """The order of rows in which those that share leaves follow one another.
-
-    Trees then take the same turns again and again, and what belongs to a leaf is read once.
-    """
-    narrow = as_float32(x)
-    return np.lexsort([tree.tree_.apply(narrow) for tree in forest.estimators_[:3]])
 
 
 def as_float32(x: Floats) -> NDArray[np.float32]:
@@ -163,21 +154,6 @@ def _drawn(group: Ints, groups: int, most: int, order: Floats, rng: Any) -> Bool
     return kept
 
 
-def in_bag_weights(forest: Any, rows: int, weight: Any, counted: Any = True) -> InBag:
-    """What a training row weighs in a tree of the forest: how often it was drawn, times its weight.
-
-    Rows that are not counted, since their class weighs nothing, weigh nothing.
-    """
-    each = (np.ones(rows) if weight is None else np.asarray(weight, dtype=float)) * counted
-    if not forest.bootstrap:
-        return lambda tree: each
-    drawn = forest.estimators_samples_
-    if hasattr(forest, "_sample_weight"):
-        # from scikit-learn 1.9 on, weights are the chances of being drawn
-        each = counted * np.ones(rows)
-    return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
-
-
 class TuningRows(NamedTuple):
     """Training rows and the weights that all training rows have for them; `source` says from where.
 
@@ -207,8 +183,16 @@ class Training:
 
     @cached_property
     def in_bag(self) -> InBag:
-        """What each row weighs in each tree."""
-        return in_bag_weights(self.forest, len(self.x), self.weight, self.counted)
+        """What each row weighs in a tree: how often it was drawn, times its weight; 0 if not counted."""
+        rows = len(self.x)
+        each = self.counted * (np.ones(rows) if self.weight is None else self.weight)
+        if not self.forest.bootstrap:
+            return lambda tree: each
+        drawn = self.forest.estimators_samples_
+        if hasattr(self.forest, "_sample_weight"):
+            # from scikit-learn 1.9 on, weights are the chances of being drawn
+            each = self.counted * np.ones(rows)
+        return lambda tree: each * np.bincount(drawn[tree], minlength=rows)
 
     def tuning_rows(self, leaves: Leaves, found: Int32s) -> TuningRows:
         """Rows with weights from trees that did not see them, as far as there are any.
@@ -237,24 +221,22 @@ class Training:
 
     def held_out(self) -> TuningRows | None:
         """Rows of each of a few folds, with the weights from a forest of the others, a fifth as large."""
-        parts = []
-        x, labels, rng = self.x, self.labels, self.rng
+        parts, labels, rng = [], self.labels, self.rng
         places = np.flatnonzero(self.counted)
         codes = np.unique(labels[places], return_inverse=True)[1]
         for fitted, held in stratified_folds(codes, FOLDS, rng):
             rest = places[fitted]
             rows, stand_for = stratified_sample(labels, MAX_TUNING_ROWS // FOLDS, rng, places[held])
+            x, y, counted = self.x[rest], labels[rest], self.counted[rest]
             weight = None if self.weight is None else self.weight[rest]
             trees = max(10, len(self.forest.estimators_) // 5)
             seed = int(rng.integers(2**31 - 1))
             small = clone(self.forest)
             small.set_params(n_estimators=trees, random_state=seed, warm_start=False)
-            small.fit(x[rest], labels[rest], sample_weight=weight)
-            codes_of_rest = np.searchsorted(small.classes_, labels[rest])
-            in_bag = in_bag_weights(small, len(rest), weight)
-            found = leaves_of(small, x[rest])
-            leaves = Leaves.of(small, found, codes_of_rest, in_bag, self.members, rng)
-            w = leaves.weights(leaves_of(small, x[rows])).tocsr()
+            small.fit(x, y, sample_weight=weight)
+            part = Training(small, x, y, weight, counted, self.members, rng)
+            leaves = Leaves.of(part, leaves_of(small, x), np.searchsorted(small.classes_, y))
+            w = leaves.weights(leaves_of(small, self.x[rows])).tocsr()
             wide = sparse.csr_array((w.data, rest[w.indices], w.indptr), (len(rows), len(labels)))
             parts.append((rows, stand_for, wide))
         if not parts:
@@ -265,37 +247,21 @@ class Training:
 
 
 def indicator(codes: Ints, classes: int) -> Any:
-    """Whether each row is of each class, 0 or 1; sparse where classes are many."""
+    """Whether each row is of each class, 0 or 1."""
     places = np.arange(len(codes)), codes
-    entries = sparse.csr_array((np.ones(len(codes)), places), (len(codes), classes))
-    return entries if classes > _MAX_DENSE else entries.toarray()
+    return sparse.csr_array((np.ones(len(codes)), places), (len(codes), classes))
 
 
 def class_sums(w: Any, classes: Any, exponent: float) -> Floats:
     """Sum of w^exponent over the training rows of each class, divided by its total.
 
-    `w` is a sparse matrix in rows (CSR) and `classes` a sparse or dense indicator (training rows
-    by classes, its entries their weights). A row without any weight gives zeros.
+    `w` is a sparse matrix in rows (CSR) and `classes` an indicator (training rows by classes, its
+    entries their weights). A row without any weight gives zeros.
     """
-    powered = w
-    if exponent != 1.0:
-        powered = type(w)((_powered(w.data, exponent), w.indices, w.indptr), shape=w.shape)
-    sums = powered @ classes
-    sums = np.asarray(sums.todense() if hasattr(sums, "todense") else sums, dtype=float)
+    powered = type(w)((w.data**exponent, w.indices, w.indptr), shape=w.shape)
+    sums = sparse.csr_array(powered @ classes).toarray()
     total = sums.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(sums, total, out=np.zeros_like(sums), where=total > 0))
-
-
-def _powered(x: Floats, exponent: float) -> Floats:
-    """x^exponent; quarters by square roots, which are quicker."""
-    if exponent * 4 != int(exponent * 4) or exponent > 4:
-        return np.asarray(x**exponent)
-    whole, half, quarter = int(exponent), int(exponent * 2) % 2, int(exponent * 4) % 2
-    factors = [x] * whole
-    if half or quarter:
-        root = np.sqrt(x)
-        factors += [root] * half + ([np.sqrt(root)] if quarter else [])
-    return reduce(np.multiply, factors)
 
 
 def smoothed(sums: Floats, prior: Floats, smoothing: float, sharpness: float) -> Floats:

@@ -13,15 +13,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from scorewise.arrays import Floats, Ints
+from scorewise.arrays import Bools, Floats, Ints
 from scorewise.checks import at_least, is_finite
 from scorewise.columns.numbers import Place
+from scorewise.columns.vectors import Coded
 from scorewise.errors import BadInput
 from scorewise.models import forest_kernel as kernel
-from scorewise.models.features import Encoding
+from scorewise.models.features import Columns, Encoding
 from scorewise.models.forest_kernel import InBag, Int32s, Leaves, Training, TuningRows
 from scorewise.models.kernel_density import (
     KernelDensityClassifier,
@@ -32,10 +32,8 @@ from scorewise.models.kernel_density import (
 from scorewise.models.validation import (
     class_codes,
     features,
-    has_words,
     is_fitted,
     listed,
-    numeric_rows,
     weights,
 )
 
@@ -75,13 +73,6 @@ class KernelDensityForest(KernelDensityClassifier):
     array([[0.33, 0.33, 0.33]])
     """
 
-    encoding_: Encoding | None
-    forest_: Any
-    exponent_: float
-    smoothing_: float
-    temperature_: float
-    tuned_on_: str
-
     def __init__(
         self,
         forest: Any = None,
@@ -104,13 +95,17 @@ class KernelDensityForest(KernelDensityClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Fit the forest, unless it is, then its kernel."""
         self._check_settings()
-        self.encoding_ = None
-        if self.nominal is not None or has_words(X):
-            self.encoding_ = Encoding.learn(features(self, X, y=y), self.nominal, unseen=0.0)
-        x, labels = self._rows(X, y)
-        check_classification_targets(labels)
+        columns = features(self, X, y=y)
+        classes, codes = class_codes(y, columns)
+        words = self.nominal is not None or any(isinstance(c, Coded) for _, c in columns)
+        self.encoding_ = Encoding.learn(columns, self.nominal, unseen=0.0, booleans=words)
+        x, labels = self._rows(columns)[0], classes[codes]
         kernel.as_float32(x)
-        weight = None if sample_weight is None else _moderate(weights(sample_weight, len(x)))
+        weight = None if sample_weight is None else weights(sample_weight, len(x))
+        if weight is not None and abs(size := int(np.frexp(weight.max())[1])) >= _MAX_POWER:
+            weight = np.ldexp(
+                weight, -size
+            )  # which trees can square; a power of 2 keeps the digits
         ready = self.forest is not None and is_fitted(self.forest)
         if weight is not None and not ready:  # rows of no weight might as well be absent
             x, labels, weight = x[weight > 0], labels[weight > 0], weight[weight > 0]
@@ -120,12 +115,14 @@ class KernelDensityForest(KernelDensityClassifier):
             _check_same_training(self.forest, x, self.classes_)
             self.forest_ = self.forest
         else:
-            self.forest_ = self._grown(x, labels, weight, seed)
+            forest, settings = self._unfitted(), {"random_state": seed, "n_jobs": self.n_jobs}
+            forest.set_params(**{k: v for k, v in settings.items() if getattr(forest, k) is None})
+            self.forest_ = forest.fit(x, labels, sample_weight=weight)
         leaves = np.concatenate(self._blocks(lambda rows: kernel.leaves_of(self.forest_, rows), x))
         balance, rng = _balanced(self.forest_, labels, weight), np.random.default_rng(seed)
         training = Training(self.forest_, x, labels, weight, balance > 0, self.members, rng)
         _check_own_rows(self.forest_, x, leaves, codes, training.in_bag)
-        self._leaves = Leaves.of(self.forest_, leaves, codes, training.in_bag, self.members, rng)
+        self._leaves = Leaves.of(training, leaves, codes)
         self._neighbourhood, self._count = Neighbourhood.of(x), min(self.neighbours, len(x))
         self._classes = kernel.indicator(codes, len(self.classes_))
         self._tune(training.tuning_rows(self._leaves, leaves), x, codes, balance)
@@ -133,7 +130,7 @@ class KernelDensityForest(KernelDensityClassifier):
 
     def _posterior_and_nearness(self, X: Any) -> tuple[Floats, Floats]:  # noqa: N803
         check_is_fitted(self)
-        x, new = self._rows(X)
+        x, new = self._rows(features(self, X, reset=False))
         parts = self._blocks(self._look_at, x)
         near = np.concatenate([n for _, n in parts])
         near[new] = np.minimum(near[new], self.background_ - _BEYOND)
@@ -141,7 +138,10 @@ class KernelDensityForest(KernelDensityClassifier):
 
     def _look_at(self, x: Floats) -> tuple[Floats, Floats]:
         """The same for a block of rows."""
-        order = kernel.order_by_leaves(self.forest_, x)
+        # rows that share leaves follow one another: trees then take the same turns again and again, and
+        # what belongs to a leaf is read once
+        narrow = kernel.as_float32(x)
+        order = np.lexsort([tree.tree_.apply(narrow) for tree in self.forest_.estimators_[:3]])
         x = x[order]
         leaves = kernel.leaves_of(self.forest_, x)
         inside, near = np.empty((len(x), len(self.classes_))), np.empty((len(x), 2))
@@ -154,26 +154,16 @@ class KernelDensityForest(KernelDensityClassifier):
             near[order[part]] = self._neighbourhood.nearness(x[part], *nearest(w, self._count))
         return inside, near
 
-    def _rows(self, *xy: Any) -> Any:
-        """Rows as numbers, with labels in fitting; later, with those that hold a word that was not met."""
-        allow_nan = takes_missing(self._unfitted())
-        if self.encoding_ is None:
-            way_out = "the forest was fitted to numbers; pass the columns that it had in fitting"
-            finite = "allow-nan" if allow_nan else True
-            x = numeric_rows(self, *xy, finite=finite, way_out=way_out)
-            return x if len(xy) > 1 else (x, np.zeros(len(x), bool))
-        columns = features(self, xy[0], reset=len(xy) > 1)
+    def _rows(self, columns: Columns) -> tuple[Floats, Bools]:
+        """Rows as numbers, and which hold a word that was not met."""
         x, new = self.encoding_.matrix(columns)
-        if not allow_nan and (missing := np.isnan(x)).any():
+        if not takes_missing(self._unfitted()) and (missing := np.isnan(x)).any():
             at = missing.any(axis=0).argmax()
             raise BadInput(
                 f"{self.encoding_.names[at]} is missing {Place().rows(missing[:, at])}, which the forest "
-                "has no use for; fill the gaps, or pass a RandomForestClassifier"
+                "has no use for; fill the gaps (NaN), or pass a RandomForestClassifier"
             )
-        if len(xy) == 1:
-            return x, new
-        classes, codes = class_codes(xy[1], columns)
-        return x, classes[codes]
+        return x, new
 
     def _blocks(self, work: Callable[[Floats], Any], x: Floats) -> list[Any]:
         """The work done on blocks of rows, one for each thread at least."""
@@ -185,12 +175,6 @@ class KernelDensityForest(KernelDensityClassifier):
         if self.forest is None:
             return RandomForestClassifier(self.n_estimators)
         return clone(self.forest)
-
-    def _grown(self, x: Floats, labels: Any, weight: Any, seed: int) -> Any:
-        forest = self._unfitted()
-        settings = {"random_state": seed, "n_jobs": self.n_jobs}
-        free = {k: v for k, v in settings.items() if getattr(forest, k) is None}
-        return forest.set_params(**free).fit(x, labels, sample_weight=weight)
 
     def _tune(self, tuning: TuningRows, x: Floats, codes: Ints, weight: Floats) -> None:
         """Choose what was left to choose, and the background."""
@@ -227,7 +211,7 @@ class KernelDensityForest(KernelDensityClassifier):
         at_least(1, 2, members=self.members)
 
     def _input_tags(self) -> dict[str, bool]:
-        return {"allow_nan": takes_missing(self._unfitted())}
+        return {"allow_nan": takes_missing(self._unfitted()), "categorical": True, "string": True}
 
 
 def takes_missing(forest: Any) -> bool:
@@ -289,15 +273,6 @@ def _check_own_rows(forest: Any, x: Floats, leaves: Int32s, codes: Ints, in_bag:
                 "the forest was fitted on other rows than these, or with other labels; pass its own "
                 "training rows in their order, or an unfitted forest"
             )
-
-
-def _moderate(weight: Floats) -> Floats:
-    """Weights as they are, unless they are so large or small that trees could not square them.
-
-    Those are divided by a power of 2, which keeps their digits.
-    """
-    size = int(np.frexp(weight.max())[1])
-    return weight if abs(size) < _MAX_POWER else np.asarray(np.ldexp(weight, -size))
 
 
 def _balanced(forest: Any, labels: Any, weight: Any) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -111,8 +111,8 @@ class KernelDensityNetwork(KernelDensityClassifier):
             raise BadInput(
                 f"each row of X has shape {x.shape[1:]}, in fitting it had {shape}; pass that"
             )
-        r = self.committee_.respond(self._scaled(x), [self.pool_.exponent])
-        return self.pool_.posterior(r.log_network, r.sums[0], self.prior_), r.nearness
+        logs, sums, near = self.committee_.respond(self._scaled(x), [self.pool_.exponent])
+        return self.pool_.posterior(logs, sums[0], self.prior_), near
 
     def _checked(self) -> ReluNetwork:
         """The network that is given, if it and the settings can be used."""
@@ -130,7 +130,7 @@ class KernelDensityNetwork(KernelDensityClassifier):
             "a network takes numbers alone; encode words, as with "
             "sklearn.preprocessing.OneHotEncoder, or use a KernelDensityForest"
         )
-        checked = numeric_rows(self, *xy, finite=False, way_out=way_out, allow_nd=images)
+        checked = numeric_rows(self, *xy, way_out=way_out, allow_nd=images)
         x = checked[0] if len(xy) > 1 else checked
         bad = np.asarray(~np.isfinite(x).reshape(len(x), -1).all(axis=1))
         if bad.any():
@@ -161,20 +161,18 @@ class KernelDensityNetwork(KernelDensityClassifier):
 
     def _tune(self, groups: list[_Rows], random: np.random.Generator) -> None:
         """The pool and the background, each reference row left out in turn; of few rows the usual pool."""
-        drawn, responses, stand_for = [], [], []
-        for member, group in enumerate(groups):
-            part, places, each = group.sample(MAX_TUNING_ROWS // len(groups), random)
-            drawn.append(part)
-            stand_for.append(each)
-            responses.append(self.committee_.respond(part.x, EXPONENTS, member, places))
-        near = np.concatenate([r.nearness for r in responses])
-        self.background_ = background(near, np.concatenate(stand_for))
+        most = MAX_TUNING_ROWS // len(groups)
+        drawn, places, stand_for = zip(*(g.sample(most, random) for g in groups), strict=True)
+        respond = self.committee_.respond
+        responses = (respond(d.x, EXPONENTS, k, places[k]) for k, d in enumerate(drawn))
+        logs, sums, near = zip(*responses, strict=True)
+        self.background_ = background(np.concatenate(near), np.concatenate(stand_for))
         self.pool_ = Pool()
         if self.tuned_on_.startswith(NOTHING):
             return
         self.pool_ = tune_pool(
-            np.concatenate([r.log_network[0] for r in responses]),
-            np.concatenate([r.sums[:, 0] for r in responses], axis=1),
+            np.concatenate(logs, axis=1)[0],
+            np.concatenate(sums, axis=2)[:, 0],
             np.concatenate([part.codes for part in drawn]),
             self.prior_,
             np.concatenate([part.weight for part in drawn]),
@@ -219,14 +217,6 @@ class _Rows:
         return replace(part, weight=part.weight * stand_for), places, stand_for
 
 
-class Responses(NamedTuple):
-    """Log posteriors by network, kernel sums by exponent and network, and one nearness, of rows."""
-
-    log_network: Floats
-    sums: Floats
-    nearness: Floats
-
-
 @dataclass(frozen=True)
 class Committee:
     """Networks, reference rows that each was not fitted to, and the neighbourhood of all of these."""
@@ -255,11 +245,11 @@ class Committee:
         exponents: Sequence[float],
         member: int | None = None,
         left_out: Ints | None = None,
-    ) -> Responses:
-        """What all networks say of rows that none was fitted to.
+    ) -> tuple[Floats, Floats, Floats]:
+        """Log posteriors by network, kernel sums by exponent and network, and one nearness, of rows.
 
-        Or what one network, the `member`, says of its reference rows at the places `left_out`, each left
-        out in turn; the density is that of the whole committee.
+        All networks speak of rows that none was fitted to, or one, the `member`, of its reference rows at
+        the places `left_out`, each left out in turn; the density is that of the whole committee.
         """
         members = range(len(self.references)) if member is None else [member]
         passes = [network.propagate(x) for network in self.networks]
@@ -279,8 +269,8 @@ class Committee:
         points = _points(self.networks, passes)
         with np.errstate(over="ignore"):  # as far as can be: the log density is -inf
             near = self.neighbourhood.nearness(points, places, similarity)
-        log_network = np.stack([passes[k].log_posterior for k in members])
-        return Responses(log_network, np.stack([around[k].sums for k in members], axis=1), near)
+        logs = np.stack([passes[k].log_posterior for k in members])
+        return logs, np.stack([around[k].sums for k in members], axis=1), near
 
 
 def _points(networks: Sequence[ReluNetwork], passes: Sequence[ForwardPass]) -> Floats:

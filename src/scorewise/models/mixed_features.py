@@ -83,8 +83,9 @@ class NaiveBayes(MixedClassifier):
         member = (codes[:, None] == np.arange(len(self.classes_))) * weight[:, None]
         self.class_count_ = member.sum(axis=0)
         self.class_prior_ = self.class_count_ / weight.sum()
-        self._normals = _Normals.of(rows.numbers[used], member[used], self.var_smoothing)
-        self.theta_, self.var_ = self._normals.in_units()
+        self._normals = n = _Normals.of(rows.numbers[used], member[used], self.var_smoothing)
+        with np.errstate(over="ignore"):  # in the units of the columns, as far as floats go
+            self.theta_, self.var_ = np.ldexp(n.mean, n.power), np.ldexp(n.var, 2 * n.power)
         self.level_log_prob_ = [
             _log_shares(column, member, len(levels), self.alpha)
             for column, (_, levels) in zip(rows.codes.T, self.encoding_.nominal, strict=True)
@@ -153,9 +154,8 @@ class _Normals(NamedTuple):
         values = [np.unique(column[~np.isnan(column)]) for column in x.T]
         gap = np.array([np.ptp(v) / (len(v) - 1) if len(v) > 1 else 0.0 for v in values])
         _, centre, spread = _moments(x, member.sum(axis=1))
-        own = [_moments(x, weight) for weight in member.T]
-        mean = np.array([np.where(total > 0, mean, centre) for total, mean, _ in own])
-        var = np.array([np.where(total > 0, var, spread) for total, _, var in own])
+        total, mean, var = np.stack([_moments(x, weight) for weight in member.T], axis=1)
+        mean, var = np.where(total > 0, [mean, var], [[centre], [spread]])
         if smoothing is None:
             var = np.maximum(var, (gap / 6) ** 2)
         else:
@@ -164,11 +164,6 @@ class _Normals(NamedTuple):
         mean = np.where(gap > 0, mean, centre)
         one = np.ldexp(1.0, np.clip(-2 * power, -900, 900))
         return cls(power, mean, np.where(gap > 0, np.minimum(var, _WIDEST), one))
-
-    def in_units(self) -> tuple[Floats, Floats]:
-        """Means and variances in the units of the columns, as far as floats go."""
-        with np.errstate(over="ignore"):
-            return np.ldexp(self.mean, self.power), np.ldexp(self.var, 2 * self.power)
 
     def log_density(self, x: Floats) -> Floats:
         """The sum of the log densities of what is there, rows by classes."""

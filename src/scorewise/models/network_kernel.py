@@ -69,29 +69,20 @@ def similarities(rows: Patterns, others: Patterns) -> Iterator[tuple[slice, Sing
     """Product over layers of 1 - the share of units in which two rows differ; rows by others.
 
     Each layer counts half a unit more than it has, which never differs, so that no product is 0. Some rows
-    at a time to save memory: each block overwrites the one before.
+    at a time, so that the cache holds them.
     """
-    step = max(1, min(MAX_PAIRS // max(len(others), 1), len(rows)))
-    shape = step, len(others)
-    words, bits = np.empty(shape, np.uint64), np.empty(shape, np.uint8)
-    differing = np.empty(shape, np.min_scalar_type(max(others.widths)))
-    equal, product = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    step = max(1, MAX_PAIRS // max(len(others), 1))
     for start in range(0, len(rows), step):
-        places = slice(start, min(start + step, len(rows)))
-        part, into = rows[places], product
-        block = slice(len(part))
+        places, product = slice(start, min(start + step, len(rows))), np.ones((1, 1), np.float32)
+        part = rows[places]
         for left, right, width in zip(part.layers, others.layers, others.widths, strict=True):
-            for number, (a, b) in enumerate(zip(left.T, right.T, strict=True)):
-                np.bitwise_xor(a[:, None], b[None, :], out=words[block])
-                np.bitwise_count(words[block], out=(bits if number else differing)[block])
-                if number:
-                    differing[block] += bits[block]
-            np.multiply(differing[block], np.float32(-1 / (width + 0.5)), out=into[block])
-            into[block] += np.float32(1)
-            if into is equal:
-                product[block] *= equal[block]
-            into = equal
-        yield places, product[block]
+            differing: Any = np.zeros((), np.min_scalar_type(width))
+            for a, b in zip(left.T, right.T, strict=True):
+                differing = differing + np.bitwise_count(a[:, None] ^ b)
+            equal = np.multiply(differing, np.float32(-1 / (width + 0.5)), dtype=np.float32)
+            equal += np.float32(1)
+            product = equal * product
+        yield places, product
 
 
 class Neighbours(NamedTuple):

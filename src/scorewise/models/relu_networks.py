@@ -172,9 +172,8 @@ class ReluNetwork:
     def _points(self, batch: Floats, hidden: list[Floats], named: Floats | None) -> Floats:
         if self.features is None:
             return batch.reshape(len(batch), -1)
-        points = named
-        if points is None:
-            points = _layer(hidden, int(self.features), f"features is {self.features}")
+        asked = f"features is {self.features}"
+        points = _layer(hidden, int(self.features), asked) if named is None else named
         return np.nan_to_num(points, nan=_OVERFLOWN, posinf=_OVERFLOWN, neginf=-_OVERFLOWN)
 
 

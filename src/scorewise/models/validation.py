@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 
 from scorewise.arrays import Floats, Ints
 from scorewise.columns.numbers import TIMES, Place
-from scorewise.columns.vectors import Vector, array, vector
+from scorewise.columns.vectors import Coded, Vector, array, vector
 from scorewise.errors import BadInput
 
 # the name that the option has had since 1.6, and before
@@ -68,18 +68,19 @@ def features(model: Any, x: Any, **more: Any) -> list[tuple[str, Vector]]:
         named = ((f"column {i}", column) for i, column in enumerate(x.T))
     else:
         named = ((str(c.name), c.to_native()) for c in frame.iter_columns())
-    return [(name, vector(column, name)) for name, column in named]
+    columns = [(name, vector(column, name)) for name, column in named]
+    for name, column in columns:
+        if isinstance(column, Coded):
+            check_no_dates(column.values, name)
+    return columns
 
 
-def numeric_rows(model: Any, *xy: Any, finite: bool | str, way_out: str, **more: Any) -> Any:
-    """Rows as float64, and labels too in fitting; words are refused with the `way_out`.
-
-    `finite` is False or "allow-nan" where values may be missing or infinite.
-    """
+def numeric_rows(model: Any, *xy: Any, way_out: str, **more: Any) -> Any:
+    """Rows as float64, finite or not, and labels too in fitting; words are refused with the `way_out`."""
     x, *labels = xy
     check_numeric(x, way_out)
     labels = [y if y is None else _complete(y) for y in labels]
-    more |= {_FINITE: finite, "dtype": np.float64, "reset": len(xy) > 1}
+    more |= {_FINITE: False, "dtype": np.float64, "reset": len(xy) > 1}
     return _validated(model, x, *labels, **more)
 
 
@@ -115,7 +116,20 @@ def as_frame(x: Any) -> nw.DataFrame[Any] | None:
 
 def check_numeric(x: Any, way_out: str) -> None:
     """Refuse words and dates; scikit-learn refuses other values that are not numbers."""
-    for name, values in _not_numeric(x):
+    frame, doubtful = as_frame(x), []
+    if frame is not None:
+        doubtful = [
+            (str(column.name), column.to_list())
+            for column in frame.iter_columns()
+            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean)
+        ]
+    elif isinstance(x, list | tuple | np.ndarray):
+        with suppress(ValueError):  # lists of several lengths, which scikit-learn refuses
+            cells = np.asarray(x)
+            if cells.dtype.kind in "OUSMm" and cells.size:
+                columns = cells.reshape(len(cells), -1).T
+                doubtful = [(f"column {i}", list(column)) for i, column in enumerate(columns)]
+    for name, values in doubtful:
         check_no_dates(values, name)
         for value in values:
             if isinstance(value, str | bytes):
@@ -129,31 +143,6 @@ def check_no_dates(values: list[Any], name: str) -> None:
     """Refuse a column with dates or times."""
     if any(isinstance(value, TIMES) for value in values):
         raise BadInput(f"{name} holds dates or times; pass numbers, such as days since the first")
-
-
-def has_words(x: Any) -> bool:
-    """Whether a frame or array has columns that are not numeric."""
-    columns = _not_numeric(x)
-    if as_frame(x) is not None:
-        return any(True for _ in columns)
-    return any(isinstance(v, str | np.bytes_) for _, values in columns for v in values)
-
-
-def _not_numeric(x: Any) -> Iterator[tuple[str, list[Any]]]:
-    """The columns whose type allows for something other than numbers, by name."""
-    frame = as_frame(x)
-    if frame is not None:
-        for column in frame.iter_columns():
-            if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-                yield str(column.name), column.to_list()
-    elif isinstance(x, list | tuple | np.ndarray):
-        try:
-            values = np.asarray(x)
-        except ValueError:  # lists of several lengths, which scikit-learn refuses
-            return
-        if values.dtype.kind in "OUSMm" and values.size:
-            for i, cells in enumerate(values.reshape(len(values), -1).T):
-                yield f"column {i}", list(cells)
 
 
 def class_codes(y: Any, columns: list[tuple[str, Vector]]) -> tuple[Any, Ints]:

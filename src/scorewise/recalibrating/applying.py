@@ -27,7 +27,7 @@ from scorewise.recalibrating.document import (
     CalibrateDocument,
     read_map,
 )
-from scorewise.recalibrating.maps import ClassMap, Map
+from scorewise.recalibrating.maps import ClassMap, Map, new_logits
 from scorewise.recalibrating.methods import METHODS
 from scorewise.recalibrating.sql import MAX_EXPONENT, Sql, clip, expit, number, quoted
 from scorewise.show.words import count
@@ -69,7 +69,15 @@ def apply(
     def columns_of(file: Table) -> tuple[list[str], list[str], list[str]]:
         if isinstance(doc, CalibrateClassesDocument):
             columns = _class_columns(doc, file.columns, classes)
-            return list(columns.values()), _class_names(columns, name), []
+            names = [f"calibrated_{column}" for column in columns.values()]
+            if name is not None:
+                if name.count("*") != 1:
+                    raise BadInput(
+                        Option("name", name),
+                        ' needs one star, which stands for the class; write "q_*"',
+                    )
+                names = [name.replace("*", c) for c in columns]
+            return list(columns.values()), names, []
         column, notes = score_column(file, score)
         return [column], [name or f"{column}_calibrated"], notes
 
@@ -104,16 +112,6 @@ def _class_columns(
             f" names {', '.join(named)}, but the map is for {', '.join(classes)}",
         )  # fmt: skip
     return {c: named[c] for c in classes}
-
-
-def _class_names(columns: Mapping[str, str], name: str | None) -> list[str]:
-    if name is None:
-        return [f"calibrated_{column}" for column in columns.values()]
-    if name.count("*") != 1:
-        raise BadInput(
-            Option("name", name), ' needs one star, which stands for the class; write "q_*"'
-        )
-    return [name.replace("*", c) for c in columns]
 
 
 def to_sql(
@@ -176,24 +174,17 @@ def _sql(made: Sql, inside: Sequence[str], method: str) -> str:
     return text
 
 
-def _logits(m: ClassMap, s: Sequence[Sql]) -> list[Any]:
+def _logits(m: ClassMap, s: Sequence[Sql]) -> Any:
     """New logits, up to what is the same for all classes."""
-    q: Any = m.parameters
+    x: Sequence[Any] = s  # what all have in common falls out of the shares
     if m.kind == "probability":
         x = [np.log(clip(c, m.clip, 1.0)) for c in s]
-    elif "weights" not in q and "slopes" not in q:
-        x = list(s)  # what all have in common falls out of the shares
-    else:
+    elif "intercepts" in m.parameters:
         top = Sql(f"GREATEST({', '.join(map(str, s))})")
         powers = (f"EXP({np.maximum(c - top, -MAX_EXPONENT)})" for c in s)
         total = Sql(f"LN({' + '.join(powers)})")
         x = [c - top - total for c in s]
-    if "weights" in q:
-        rows = zip(q["weights"], q["intercepts"], strict=True)
-        return [sum((w * c for w, c in zip(row, x, strict=True)), b) for row, b in rows]
-    if "slopes" in q:
-        return [a * c + b for a, c, b in zip(q["slopes"], x, q["intercepts"], strict=True)]
-    return [q.get("slope", 1.0) * c for c in x]
+    return new_logits(m.parameters, np.array([x], dtype=object))[0]
 
 
 def _softmax(z: Sequence[Any]) -> list[Sql]:

@@ -282,25 +282,22 @@ class RowFolds:
 
     def __init__(self, t: Table, folds: int, seed: int, clip: float) -> None:
         rng = np.random.default_rng(seed)
-        self.rows = len(t) if t.cluster is None else int(t.cluster.max()) + 1
-        if t.cluster is not None:
-            if len(t) > MAX_ROWS:
-                # the first of the shuffled clusters, as many as their rows allow, and one for each fold
-                order = rng.permutation(self.rows)
-                sizes = np.bincount(t.cluster)[order]
-                used = order[: max(int((sizes.cumsum() <= MAX_ROWS).sum()), folds)]
-                t = t.at(np.isin(t.cluster, used))
-            assert t.cluster is not None
-            cluster: Ints = np.unique(t.cluster, return_inverse=True)[1]
-            self.sample = Sample(t.w, t.w**2, deal_clusters(cluster, folds, seed), cluster)
-        else:
-            if len(t) > MAX_ROWS:
-                t = t.at(np.sort(rng.permutation(len(t))[:MAX_ROWS]))
+        units = np.arange(len(t)) if t.cluster is None else t.cluster
+        self.rows = int(units.max()) + 1
+        if len(t) > MAX_ROWS:
+            # the first when shuffled, as many as their rows allow, and one for each fold
+            order = rng.permutation(self.rows)
+            within = int((np.bincount(units)[order].cumsum() <= MAX_ROWS).sum())
+            t = t.at(np.isin(units, order[: max(within, folds)]))
+        fold, cluster = np.empty(len(t), np.int64), None
+        if t.cluster is None:
             by_class = np.argsort(t.y, kind="stable")
             shuffled = by_class[np.lexsort((rng.random(len(t)), t.y[by_class]))]
-            fold: Ints = np.empty(len(t), np.int64)
             fold[shuffled] = np.arange(len(t)) % folds
-            self.sample = Sample(t.w, t.w**2, fold)
+        else:
+            cluster = np.unique(t.cluster, return_inverse=True)[1]
+            fold = deal_clusters(cluster, folds, seed)
+        self.sample = Sample(t.w, t.w**2, fold, cluster)
         self.table, self.clip, self.compared = t, clip, len(t)
 
     def candidates(self) -> list[str]:

@@ -15,8 +15,7 @@ from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
 from scorewise.recalibrating.cells import MAX_COMPARED, Clip
 from scorewise.recalibrating.choosing import ClassTriedRecord, TriedRecord
-from scorewise.recalibrating.maps import CLASS_METHODS, ClassMap, Map, Seal
-from scorewise.recalibrating.methods import METHODS
+from scorewise.recalibrating.maps import ClassMap, Map, Seal
 from scorewise.show.data import ClusterRecord, DataRecord, WeightedRows
 from scorewise.show.document import JudgedDocument, document_type, from_dict, sealed, with_cautions
 from scorewise.show.page import Column, Heads, Section, section
@@ -165,35 +164,32 @@ Calibrated: TypeAlias = CalibrateDocument | CalibrateClassesDocument
 
 def calibrate_document(r: Recalibrator) -> Calibrated:
     """The document of a fitted map."""
-    m, choice = r.map_, r.choice_
-    known: dict[str, Any] = {
-        "settings": record_of(SettingsRecord, r),
-        "data": r.record_,
-        "clusters": ClusterRecord.of(r.clusters_),
-        "chosen": m.method,
-        "reason": choice.reason,
-        "table": list(choice.table),
-        "map": sealed(m),
-        "verdict": [],  # written below, from all the rest
-    }
-    doc: Calibrated
-    if isinstance(m, ClassMap):
-        hints, meaning = (
-            [*_class_hints(m, choice.compared), *r.hints],
-            CLASS_METHODS[m.method].meaning,
-        )
-        doc = CalibrateClassesDocument(meaning=meaning, hints=hints, **known)
+    m, choice, data = r.map_, r.choice_, r.data_
+    kind: type[Calibrated]
+    if isinstance(data, Tally):
+        kind, hints = CalibrateDocument, _hints(m, data)
     else:
-        t: Any = r.data_
-        hints, method = [*_hints(m, t), *r.hints], METHODS[m.method]
-        meaning, outside = method.meaning, method.outside
-        doc = CalibrateDocument(meaning=meaning, outside=outside, hints=hints, **known)
+        kind, hints = CalibrateClassesDocument, _class_hints(m, choice.compared)
+    doc: Calibrated = record_of(
+        kind,
+        *(choice, m.traits),
+        settings=record_of(SettingsRecord, r),
+        data=r.record_,
+        clusters=ClusterRecord.of(r.clusters_),
+        map=sealed(m),
+        hints=[*hints, *r.hints],
+        verdict=[],  # written below, from all the rest
+    )
     return _with_verdict(with_cautions(doc))
 
 
 def _with_verdict(doc: Calibrated) -> Calibrated:
     """The same document with the sentences that follow from it, and its seal."""
-    return sealed(replace(doc, verdict=verdict_of(doc)))
+    rows: dict[str, Any] = {row.method: row for row in doc.table}
+    claims = [_chosen(doc, rows), *_before(doc, rows)]
+    if doc.chosen != "identity":
+        claims.append(_next(doc))
+    return sealed(replace(doc, verdict=claims))
 
 
 def read_map(path: str | Path) -> Calibrated:
@@ -211,7 +207,7 @@ def read_map(path: str | Path) -> Calibrated:
     raise BadInput(f"{plain(Path(path).name)} is damaged or was edited; fit the map again")
 
 
-def _hints(m: Map, t: Tally) -> Iterator[str]:
+def _hints(m: Any, t: Tally) -> Iterator[str]:
     if m.smoothed:
         yield (
             "A threshold tells the classes apart, so that no slope is steep enough: the labels were "
@@ -228,7 +224,7 @@ def _hints(m: Map, t: Tally) -> Iterator[str]:
         yield "This map may say 0 or 1, and be certain and wrong; isotonic_strict never does."
 
 
-def _class_hints(m: ClassMap, compared: int) -> Iterator[str]:
+def _class_hints(m: Any, compared: int) -> Iterator[str]:
     if m.absent and m.method != "identity":
         yield (
             f"No row has the class {', '.join(m.absent)}: its own slope and intercept stay as in the "
@@ -287,18 +283,14 @@ def _sections(
 # What a fitted map means: which was chosen, what it saves on rows not seen, and whether that is shown.
 
 
-def verdict_of(doc: Calibrated) -> list[Claim]:
-    """The sentences on a map, all from its document."""
-    rows: dict[str, Any] = {row.method: row for row in doc.table}
-    claims = [_chosen(doc, rows), *_before(doc, rows)]
-    if doc.chosen == "identity":
-        return claims
+def _next(doc: Calibrated) -> Claim:
+    """How the map is applied."""
     if not doc.data.sources:
         text = "Next: predict_proba(scores) of the fitted map"
-        return [*claims, claim("next", "predict_proba", text)]
+        return claim("next", "predict_proba", text)
     column = ("score", "COLUMN") if doc.command == "calibrate" else ("classes", "COLUMNS")
     options = [column, ("out", "calibrated.csv")]
-    return [*claims, next_command("calibrate apply MAP NEW_FILE", [], options)]
+    return next_command("calibrate apply MAP NEW_FILE", [], options)
 
 
 def _chosen(doc: Calibrated, rows: dict[str, Any]) -> Claim:

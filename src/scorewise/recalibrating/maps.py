@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from scorewise import __version__
@@ -35,6 +36,14 @@ class _Fitted(Record):
     version: str = field("Version of scorewise that fitted it.", default=__version__)
     method: Word
 
+    methods: ClassVar[Mapping[str, Any]]
+    subject: ClassVar[str]
+
+    @property
+    def traits(self) -> Any:
+        """The method of the map."""
+        return self.methods[self.method]
+
 
 def fitted(method: str, cells: Cells) -> tuple[Parameters, bool]:
     """The parameters, and whether the labels were smoothed because a threshold tells them apart."""
@@ -54,9 +63,11 @@ class Map(Scale, SeenRecord, _Fitted):
     )
     sha256: Seal = ""
 
+    methods, subject = METHODS, "one score a row"
+
     @classmethod
-    def fit(cls, method: str, t: Tally, clip: float) -> Map:
-        """The map of that method, fitted to a tally."""
+    def fit(cls, method: str, t: Tally, clip: float, strength: float = 1.0) -> Map:
+        """The map of that method, fitted to a tally; its methods have one strength."""
         scale = Scale.of(t, clip)
         parameters, smoothed = fitted(method, Cells.of(t, scale))
         low, high = t.ends
@@ -74,14 +85,14 @@ class Map(Scale, SeenRecord, _Fitted):
     @property
     def sound(self) -> bool:
         """Whether the parameters, once read, are those of the method."""
-        m = METHODS[self.method]
+        m = self.traits
         lists = {name for name, x in self.parameters.items() if isinstance(x, list)}
         singles = set(self.parameters) - lists
         return (singles, lists) == (set(m.single), set(m.many)) and self.kind in m.kinds
 
     def __call__(self, score: Floats) -> Floats:
         """The probabilities of scores."""
-        p: Floats = METHODS[self.method].apply(self.parameters, self.points(score))
+        p: Floats = self.traits.apply(self.parameters, self.points(score))
         return p
 
     def outside(self, score: Floats) -> int:
@@ -244,17 +255,20 @@ CLASS_METHODS = {
 }
 
 
+def new_logits(parameters: ClassParameters, x: NDArray[Any]) -> Any:
+    """Logits of log probabilities, numbers or SQL; each row by itself, to the last bit."""
+    q: dict[str, Any] = {name: np.asarray(value) for name, value in parameters.items()}
+    if "weights" not in q:
+        return q.get("slopes", q.get("slope", 1.0)) * x + q.get("intercepts", 0.0)
+    z = np.broadcast_to(q["intercepts"], x.shape).astype(x.dtype, order="C")
+    for column, weights in zip(x.T, q["weights"].T, strict=True):
+        z += weights * column[:, None]
+    return z
+
+
 def mapped(parameters: ClassParameters, x: Floats) -> Floats:
-    """The probabilities of log probabilities; each row by itself, to the last bit."""
-    if "weights" in parameters:
-        z = np.broadcast_to(np.asarray(parameters["intercepts"]), x.shape).copy()
-        for column, weights in zip(x.T, np.asarray(parameters["weights"]).T, strict=True):
-            z += column[:, None] * weights
-    elif "slopes" in parameters:
-        z = x * np.asarray(parameters["slopes"]) + np.asarray(parameters["intercepts"])
-    else:
-        z = x * parameters["slope"]
-    return softmax(z)
+    """The probabilities of log probabilities."""
+    return softmax(new_logits(parameters, x))
 
 
 class ClassMap(_Fitted):
@@ -270,6 +284,8 @@ class ClassMap(_Fitted):
         "Parameters by name: a number, a list, or a list of rows of a matrix."
     )
     sha256: Seal = ""
+
+    methods, subject = CLASS_METHODS, "several classes"
 
     @classmethod
     def fit(cls, method: str, t: Table, clip: float, strength: float = 1.0) -> ClassMap:
@@ -294,7 +310,7 @@ class ClassMap(_Fitted):
         """Whether the parameters, once read, are those of the method and of as many classes."""
         k = len(self.classes)
         shapes = {"slope": (), "slopes": (k,), "intercepts": (k,), "weights": (k, k)}
-        return set(self.parameters) == set(CLASS_METHODS[self.method].names) and all(
+        return set(self.parameters) == set(self.traits.names) and all(
             np.shape(x) == shapes[name] for name, x in self.parameters.items()
         )
 

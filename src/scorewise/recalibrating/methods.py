@@ -40,6 +40,7 @@ class Method:
     least: int = 0
     outside: Literal["extrapolated", "clamped", "left as they are"] = "extrapolated"
     likely: bool = True
+    strengths: tuple[float, ...] = (1.0,)
 
 
 def _same(parameters: Mapping[str, Any], points: Points) -> Any:
@@ -358,52 +359,42 @@ def _with_one_more(up: Floats, down: Floats, row: float) -> Floats:
     """For each cell the isotonic fit there, once it has one more row of the class that goes up.
 
     That fit is the slope of the greatest convex curve below the cumulative sums. One more row in a cell
-    shifts all sums left of it by (-row, -row). From the left, cell by cell, the sum that has to be shifted
-    is the corner at which the curve begins (Vovk, Petej and Fedorova 2015).
+    shifts all sums left of it by (-row, -row): the slope is that of the line below both convex chains, of
+    the shifted sums and of the others, that touches both (Vovk, Petej and Fedorova 2015).
     """
     x = np.concatenate(([0.0], (up + down).cumsum())).tolist()
     y = np.concatenate(([0.0], up.cumsum())).tolist()
-    # corners right of each sum, as a stack from the far right to the near
-    stack: list[tuple[float, float]] = []
-    undone: list[list[tuple[float, float]]] = []
-    for corner in zip(reversed(x[1:]), reversed(y[1:]), strict=True):
-        dropped = []
-        while len(stack) > 1 and not _turns(corner, stack[-1], stack[-2]):
-            dropped.append(stack.pop())
-        stack.append(corner)
-        undone.append(dropped)
-    left: list[tuple[float, float]] = []
+    right, last = list(zip(x, y, strict=True)), len(up)
+    left = [(a - row, b - row) for a, b in right]
+    before = _chain(left)
+    after = [last - i for i in _chain([(-a, b) for a, b in reversed(right)])][::-1]
     slopes = []
-    for k in range(len(up)):
-        corner = x[k] - row, y[k] - row
-        while len(left) > 1 and not _turns(left[-2], left[-1], corner):
-            left.pop()
-        left.append(corner)
-        slopes.append(_bridge(left, stack))
-        stack.pop()
-        stack.extend(reversed(undone.pop()))
+    for i in range(last):
+        j, moved = i + 1, True
+        while moved:
+            moved = False
+            while i > 0 and not _turns(left[before[i]], left[i], right[j]):
+                i, moved = before[i], True
+            while j < last and not _turns(left[i], right[j], right[after[j]]):
+                j, moved = after[j], True
+        slopes.append((right[j][1] - left[i][1]) / (right[j][0] - left[i][0]))
     return np.array(slopes)
+
+
+def _chain(points: Sequence[tuple[float, float]]) -> list[int]:
+    """For each point the one before it on the convex chain below all up to it."""
+    before = [0]
+    for k in range(1, len(points)):
+        i = k - 1
+        while i > 0 and not _turns(points[before[i]], points[i], points[k]):
+            i = before[i]
+        before.append(i)
+    return before
 
 
 def _turns(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
     """Whether the way over three points turns upwards at the middle one."""
     return (b[1] - a[1]) * (c[0] - b[0]) < (c[1] - b[1]) * (b[0] - a[0])
-
-
-def _bridge(left: list[tuple[float, float]], right: list[tuple[float, float]]) -> float:
-    """The slope of the line below both convex chains that touches both.
-
-    The nearest corner of `left` is its last, and that of `right` its last.
-    """
-    i, j = len(left) - 1, len(right) - 1
-    moved = True
-    while moved:
-        moved = False
-        while i > 0 and not _turns(left[i - 1], left[i], right[j]):
-            i, moved = i - 1, True
-        while j > 0 and not _turns(left[i], right[j], right[j - 1]):
-            j, moved = j - 1, True
-    return (right[j][1] - left[i][1]) / (right[j][0] - left[i][0])
 
 
 def venn_abers_pair(parameters: Mapping[str, Any], score: Any) -> tuple[Any, Any]:

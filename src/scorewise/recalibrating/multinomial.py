@@ -55,12 +55,6 @@ class Linear:
         slope, slopes, mixing, intercepts = np.split(theta, self.ends)
         return float(slope[0]), slopes, mixing.reshape(self.k, self.k), intercepts
 
-    def narrowed(self, size: type[np.floating]) -> Linear:
-        """The same with log probabilities of that size."""
-        narrow = copy(self)
-        narrow.x = self.x.astype(size, copy=False)
-        return narrow
-
     def forward(self, theta: Floats) -> Floats:
         """What the vector adds to the log probabilities."""
         slope, slopes, mixing, intercepts = self.split(theta)
@@ -166,7 +160,8 @@ def _conjugate(model: Linear, p: Floats, w: Floats, gradient: Floats) -> Floats:
     depend on them.
     """
     size_of = np.float32 if model.mixes else np.float64
-    narrow = model.narrowed(size_of)
+    narrow = copy(model)
+    narrow.x = model.x.astype(size_of, copy=False)
     p, w = p.astype(size_of, copy=False), w.astype(size_of, copy=False)
     wp = w[:, None] * p
     divided = _divider(model, wp, p, w)

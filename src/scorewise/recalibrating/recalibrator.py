@@ -191,13 +191,12 @@ class Recalibrator(Result):
 
     def _learn(self, data: Tally | Table, rows: Rows | ClassRows | None) -> Self:
         """Learn the map from the tally or the table of these rows."""
-        methods: Mapping[str, Any] = METHODS
-        of = "one score a row"
-        if isinstance(data, Table):
-            methods, of = CLASS_METHODS, "several classes"
-        if self.method not in ("auto", *methods):
-            names = ", ".join(("auto", *methods))
-            raise BadInput(f"{self.method} is not a method for {of}; choose one of {names}")
+        maps: Any = ClassMap if isinstance(data, Table) else Map
+        if self.method not in ("auto", *maps.methods):
+            names = ", ".join(("auto", *maps.methods))
+            raise BadInput(
+                f"{self.method} is not a method for {maps.subject}; choose one of {names}"
+            )
         if why := _why_not_fitted(data):
             raise BadInput(f"no map can be learned: {why}")
         if isinstance(data, Tally) and self.method != "auto":
@@ -215,20 +214,16 @@ class Recalibrator(Result):
         if self.clusters_ is not None:
             enough_clusters(self.clusters_, self.folds)
         self.data_, self._rows = data, None if self.clusters_ is None else rows
-        chosen, strength = self.method, 1.0
         if isinstance(data, Tally):
             self.record_: DataRecord | ClassDataRecord = DataRecord.of(data)
-            if chosen == "auto":
-                chosen = self._chose().chosen
             self.classes_ = data.origin.negative, data.origin.positive
-            self.map_ = Map.fit(chosen, data, self.clip)
         else:
             assert isinstance(rows, ClassRows)
-            self.record_ = ClassDataRecord.of(rows)
-            if chosen == "auto" or len(CLASS_METHODS[chosen].strengths) > 1:
-                chosen, strength = self._chose()[:2]
-            self.classes_ = data.classes
-            self.map_ = ClassMap.fit(chosen, data, self.clip, strength)
+            self.record_, self.classes_ = ClassDataRecord.of(rows), data.classes
+        chosen, strength = self.method, 1.0
+        if chosen == "auto" or len(maps.methods[chosen].strengths) > 1:
+            chosen, strength = self._chose()[:2]
+        self.map_ = maps.fit(chosen, data, self.clip, strength)
         return self
 
     def apply_files(self, files: Any, out: str | Path, **options: Any) -> Applied:
