@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scorewise.estimate import Estimate
 from scorewise.evaluation.verdict import of_pair
 from scorewise.inference.differences import holm
 from scorewise.show.verdict import Claim, claim, column_options, figure, next_command, with_ci
@@ -83,7 +82,7 @@ def _better(c: ModelComparison, first: str, pairs: Sequence[PairRecord]) -> Clai
     values = " and ".join(value(c[x][m.name]) for x in others[:5]) + ", ..." * many
     numbers = f"{in_text(m.title)} {value(c[first][m.name])} against {values}"
     if len(pairs) == 1:
-        numbers += f", difference {with_ci(_interval(pairs[0]))}"
+        numbers += f", difference {with_ci(pairs[0])}"
     words = [*map(quoted, others)]
     than = listed(words, 5) if many else " and ".join(words)
     return claim("models", "better", f"{quoted(first)} {verb} than {than}: {numbers}.", figures)
@@ -97,7 +96,7 @@ def _not_told_apart(c: ModelComparison, p: PairRecord) -> Claim:
     if p.finding == "alike":
         how = "rank the rows alike" if m.group == "order" and not c.several else "are alike"
         return claim("models", p.finding, f"{both} {how}: {in_text(m.title)} {values}.", figures)
-    numbers = f"{in_text(m.title)} {values}, difference {with_ci(_interval(p))}"
+    numbers = f"{in_text(m.title)} {values}, difference {with_ci(p)}"
     if not p.low <= 0 <= p.high:  # and yet the p-value, adjusted, is too large
         adjusted = f"once adjusted for {plural(len(c.pairs), 'pair')}"
         numbers += f" ({p_phrase(p.p_adjusted or 1.0)} {adjusted})"
@@ -119,10 +118,6 @@ def missing_rows(rows: float | None, of: str = "") -> str:
         return f"; if it is real, more than 1 million more rows{of} would be needed to show it"
     about = max(round(rows, 1 - math.floor(math.log10(rows))), 1)
     return f"; if it is real, about {about:,.0f} more row{'s' * (about > 1)}{of} would be needed to show it"
-
-
-def _interval(record: Any) -> Estimate:
-    return Estimate(record.value, record.low, record.high)
 
 
 def _joint_test(c: ModelComparison) -> Iterator[Claim]:
@@ -199,7 +194,7 @@ def _noninferior(n: NonInferiorityRecord) -> Claim:
         text = f"Whether {model} is non-inferior to {baseline} cannot be told: {why}."
         return claim("models", n.finding, text, figures)
     gain = f"two-sided {100 * n.level:g}% interval of the gain in {in_text(n.title)}"
-    numbers = f"{with_ci(_interval(n))} ({gain})"
+    numbers = f"{with_ci(n)} ({gain})"
     noninferior = f"{model} is non-inferior to {baseline} by a margin of {n.margin:g}"
     text = f"Whether {noninferior} cannot be told: {numbers}"
     if n.finding == "non-inferior":
@@ -222,7 +217,7 @@ def _by_group(c: ModelComparison, groups: Sequence[CompareGroup]) -> Iterator[Cl
         several = len({g.name for g, _ in clear})
         text = (
             f"Models differ in {in_text(m.title)} in {several} of {many} (Holm), most clearly in "
-            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(_interval(d))}."
+            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(d)}."
         )
         yield claim("groups", "differ", text, [figure(m.name, d, g.name)])
     elif pairs:

@@ -46,7 +46,7 @@ from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
+    from scorewise.evaluation.document import DifferenceRecord
 
 # the measures of the first screen
 FIRST = (
@@ -100,17 +100,18 @@ class OfModels(Result):
         """The differences of models in all measures, or in some."""
         return []
 
-    def document(self) -> EvaluationDocument:
-        """What is written and shown; `scorewise schema evaluate` prints its schema."""
-        from scorewise.evaluation.document import evaluation_document
+    def document(self) -> Any:
+        """What is written and shown; `scorewise schema` prints its schema."""
+        return self._document(every=True)
 
-        return evaluation_document(self, every=True)
-
-    def brief(self) -> EvaluationDocument:
+    def brief(self) -> Any:
         """The document of the first screen."""
+        return self._document(every=False)
+
+    def _document(self, every: bool) -> Any:
         from scorewise.evaluation.document import evaluation_document
 
-        return evaluation_document(self, every=False)
+        return evaluation_document(self, every)
 
     def pictures(self) -> Pictures:
         """ROC, precision-recall, reliability and confusion of each model, and what goes with them.
@@ -275,9 +276,8 @@ class ClassEvaluation(OfModels, Measured):
         """The scores of each class against the rest, by the name of the class."""
         return Each(self.tally, self.settings)
 
-    def document(self) -> EvaluationDocument:
-        """What is written and shown; `scorewise schema evaluate` prints its schema."""
-        return cached(self, "document", super().document)
+    def _document(self, every: bool) -> Any:
+        return cached(self, ("document", every), partial(super()._document, every))
 
 
 AnyEvaluation: TypeAlias = Evaluation | ClassEvaluation

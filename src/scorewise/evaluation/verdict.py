@@ -116,7 +116,9 @@ def _compared(
 ) -> Iterator[Claim]:
     """How well one model ranks; of several, which ranks better, as far as paired differences tell."""
     by_pair = {frozenset((d.first, d.second)): d for d in differences if d.measure == "auroc"}
-    ranked = sorted(models, key=lambda n: -a.value if (a := models[n].auroc).defined else 9.0)
+    areas = {name: e.auroc for name, e in models.items()}
+    order = {name: -a.value if a.defined else 9.0 for name, a in areas.items()}
+    ranked = sorted(models, key=order.__getitem__)
     pairs = [p for p in combinations(ranked, 2) if len(ranked) <= SHOWN or p[0] == ranked[0]]
     known = [(*pair, d) for pair in pairs if (d := by_pair.get(frozenset(pair))) and d.has_interval]
     if not known:

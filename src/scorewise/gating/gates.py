@@ -19,7 +19,6 @@ from scorewise.columns.sources import is_source
 from scorewise.drifting import Drift
 from scorewise.errors import BadInput, Option, no_scores, plain, short
 from scorewise.estimate import Estimate
-from scorewise.evaluation.document import data_of
 from scorewise.gating.candidate import RESULTS, Candidate, Evidence, evidence_of_result
 from scorewise.gating.document import (
     CheckRecord,
@@ -36,6 +35,7 @@ from scorewise.gating.requirements import (
     bonferroni_level,
     parsed,
 )
+from scorewise.show.data import DataRecord
 from scorewise.show.result import Pictures, Result
 from scorewise.writing import write
 
@@ -56,13 +56,8 @@ KEYS: dict[str, tuple[type, ...]] = {
     "encoding": (str,),
 }  # fmt: skip
 PATHS = ("file", "baseline", "ledger")  # which lie beside the file
-TYPES = {
-    str: "text",
-    list: "a list of texts",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
+TYPES = {str: "text", list: "a list of texts", int: "a whole number", float: "a number"}
+TYPES[bool] = "true or false"
 
 
 class Gate(Result):
@@ -208,7 +203,7 @@ def _of_rows(
         for r in required
         if r.end == "value"
     ]
-    data, baselines = data_of(x.overall.tally), [*x.baselines.values()]
+    data, baselines = DataRecord.of(x.overall.tally), [*x.baselines.values()]
     doc = GateDocument.of(s, checks, hints, data=data, baselines=baselines, looks=looks)
     return Gate(doc, tuple(x.notes))
 

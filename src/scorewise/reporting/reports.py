@@ -217,28 +217,13 @@ class Report(Result):
 
 
 def report(
-    y: Any,
-    p: Any = None,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    classes: Spec | Sequence[Any] | None = None,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    by: Any | Sequence[str] = None,
-    cluster: Any = None,
-    ids: str | None = None,
-    reference: Any = None,
-    min_rows: int = 20,
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-    encoding: str | None = None,
-) -> Report:
+    y: Any, p: Any = None, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    classes: Spec | Sequence[Any] | None = None, weight: Any = None, count: Any = None,
+    positive: Any = None, by: Any | Sequence[str] = None, cluster: Any = None,
+    ids: str | None = None, reference: Any = None, min_rows: int = 20, threshold: float = 0.5,
+    level: float = 0.95, seed: int = 0, kind: Kind | None = None, missing: Missing = "refuse",
+    clip: float | None = None, encoding: str | None = None,
+) -> Report:  # fmt: skip
     """All that is known of scores, for one HTML file: `report("scores.csv").report("report.html")`.
 
     It is what `evaluate` finds, with groups (`by`) and curves; with two or more scores, what `compare`

@@ -238,24 +238,14 @@ def _rule(t: Tally, goal: Goal, rows: Rows | None) -> ThresholdRule:
         if goal.constraints:
             hints.append("Constraints are kept at the prevalence given, not at that of the rows.")
     constraints, why, reject = [x.text for x in goal.constraints], c.guaranteed.why, c.reject()
-    low, high = t.ends
-    rule = document.RuleRecord(
-        threshold=first.cut.threshold,
-        kind=t.kind,
-        score=t.origin.score,
-        guaranteed=first.name == "guaranteed",
-        promise=" and ".join(constraints),
-        why=why,
-        low=low,
-        high=high,
-    )
+    asked = {"at": constraints, "cluster": clusters is not None}
+    promise, (low, high) = " and ".join(constraints), t.ends
+    sure = {"guaranteed": first.name == "guaranteed", "promise": promise, "why": why}
     doc = ThresholdDocument(
-        settings=record_of(
-            document.SettingsRecord, goal, at=constraints, cluster=clusters is not None
-        ),
+        settings=record_of(document.SettingsRecord, goal, **asked),
         data=DataRecord.of(t),
         verdict=verdict_of(t, goal, points, why, there, reject, groups, by),
-        rule=rule,
+        rule=record_of(document.RuleRecord, t.origin, first.cut, t, **sure, low=low, high=high),
         cuts=points,
         elsewhere=there,
         reject=reject,
