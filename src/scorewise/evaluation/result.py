@@ -135,6 +135,7 @@ class Evaluation(OfModels, Measured):
     confusion: Confusion
     settings: Settings
     groups: Mapping[str, Evaluation]
+    clusters: Ints | None = None  # the number of the cluster of each row, where rows come in any
 
     def __init__(self, tally: Tally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
         self.tally, self.settings, self.notes = tally, settings, notes
@@ -151,6 +152,7 @@ class Evaluation(OfModels, Measured):
         t = Tally.of_rows(rows, name, rows.sources)
         made = cls(t.unlabelled() if nameless else t, settings)
         made.clustered_rows = rows if rows.cluster is not None else None
+        made.clusters = rows.cluster
         return made
 
     @property
@@ -194,11 +196,6 @@ class Evaluation(OfModels, Measured):
         if rows is None or rows.cluster is None:
             return e
         return clustered(e, MEASURES[name], rows, self.tally, vars(self.settings), rows.cluster)
-
-    @property
-    def clusters(self) -> Ints | None:
-        """The number of the cluster of each row; None where rows stand alone."""
-        return None if self.clustered_rows is None else self.clustered_rows.cluster
 
     @cached_property
     def mean_error(self) -> Estimate:
