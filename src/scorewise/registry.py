@@ -65,6 +65,11 @@ class Measure:
         known = {k: v for k, v in settings.items() if k in self.options}
         return self.function(statistic, **known)
 
+    def of_tally(self, t: Any, settings: Mapping[str, Any]) -> Estimate:
+        """The estimate of two classes; a measure of decisions is of those at the threshold."""
+        decided = self.group == "decisions"
+        return self.under(settings, t.confusion(settings["threshold"]) if decided else t)
+
 
 MEASURES: dict[str, Measure] = {}
 CLASS_MEASURES: dict[str, Measure] = {}

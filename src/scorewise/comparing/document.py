@@ -188,12 +188,10 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
     first = next(iter(c.values()))
     differences = c.difference_records(only)
     models = [ModelRecord.of(name, e, only) for name, e in c.items()]
-    ranking, groups = ranking_of(c, differences), _groups(c, screen)
-    tests, noninferiority = _mcnemar_records(c), _noninferiority(c)
     hints = [] if c.several else [hint for n, e in c.items() for hint in hints_of(n, e, False)]
     no_threshold = {"threshold": None} if c.several else {}
-    return CompareDocument(
-        verdict=compare_verdict(c, ranking, differences, tests, noninferiority, groups),
+    doc = CompareDocument(
+        verdict=[],
         settings=record_of(CompareSettings, c.settings, measure=c.measure, **no_threshold),
         data=DataRecord.of(first.tally),
         clusters=ClusterRecord.of(first.clusters),
@@ -201,15 +199,16 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
         paired=c.paired,
         joined=[JoinedRecord(model=n, rows=r, joined=j) for n, (r, j) in c.models.joined.items()],
         models=models,
-        ranking=ranking,
+        ranking=ranking_of(c, differences),
         differences=differences,
         joint=None if c.joint is None else record_of(JointRecord, c.joint),
-        mcnemar=tests,
-        noninferiority=noninferiority,
-        groups=groups,
+        mcnemar=_mcnemar_records(c),
+        noninferiority=_noninferiority(c),
+        groups=_groups(c, screen),
         min_rows=c.min_rows,
         hints=[*first.hints, *hints, *unlike_tests(models), *cautions([models, differences])],
     )
+    return replace(doc, verdict=compare_verdict(c, doc))
 
 
 def ranking_of(c: ModelComparison, differences: Sequence[DifferenceRecord]) -> list[PairRecord]:

@@ -14,6 +14,7 @@ from scorewise.show.words import in_text, listed, p_phrase, plural, quoted, valu
 if TYPE_CHECKING:
     from scorewise.comparing.comparison import ModelComparison
     from scorewise.comparing.document import (
+        CompareDocument,
         CompareGroup,
         McNemarRecord,
         NonInferiorityRecord,
@@ -25,21 +26,14 @@ MAX_ROWS = 1_000_000  # more of them are not counted
 SHOWN = 3  # sentences on better models, and on pairs that are not told apart
 
 
-def compare_verdict(
-    c: ModelComparison,
-    ranking: Sequence[PairRecord],
-    differences: Sequence[DifferenceRecord],
-    tests: Sequence[McNemarRecord],
-    noninferiority: Sequence[NonInferiorityRecord],
-    groups: Sequence[CompareGroup],
-) -> list[Claim]:
+def compare_verdict(c: ModelComparison, doc: CompareDocument) -> list[Claim]:
     """The sentences on models, the ranking first."""
-    claims = [*_ranking(c, ranking), *_joint_test(c)]
+    claims = [*_ranking(c, doc.ranking), *_joint_test(c)]
     if len(c) == 2:
-        claims += _loss_and_errors(c, differences, tests)
-    claims += [*map(_noninferior, noninferiority), *_by_group(c, groups)]
+        claims += _loss_and_errors(c, doc)
+    claims += [*map(_noninferior, doc.noninferiority), *_by_group(c, doc.groups)]
     # whether the better model can be believed is for evaluate to say
-    best = ranking[0].first if ranking else next(iter(c))
+    best = doc.ranking[0].first if doc.ranking else next(iter(c))
     origin = c[best].tally.origin if c.models.columns else None
     if origin is not None and origin.label and origin.sources:
         claims.append(next_command("evaluate", origin.sources, column_options(origin, best)))
@@ -131,13 +125,11 @@ def _joint_test(c: ModelComparison) -> Iterator[Claim]:
     yield claim("models", "differ" if differ else "no difference shown", text)
 
 
-def _loss_and_errors(
-    c: ModelComparison, differences: Sequence[DifferenceRecord], tests: Sequence[McNemarRecord]
-) -> Iterator[Claim]:
+def _loss_and_errors(c: ModelComparison, doc: CompareDocument) -> Iterator[Claim]:
     """Which of two models has the lower loss and which errs less often; p adjusted for both by Holm."""
     name = next((x for x in ("brier", "log_loss") if x != c.measure), "")
-    loss = next((d for d in differences if d.measure == name and d.has_interval), None)
-    errors = next(iter(tests), None)
+    loss = next((d for d in doc.differences if d.measure == name and d.has_interval), None)
+    errors = next(iter(doc.mcnemar), None)
     p = [None if x is None else x.p for x in (loss, errors)]
     adjusted = [
         f"{p_phrase(after)} once adjusted for loss and errors"

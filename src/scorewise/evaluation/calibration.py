@@ -139,11 +139,9 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
         if e.of_classes:
             means = f"mean {percent(seen - gap.value)}, accuracy {percent(seen)}"
         # the difference has the sign of that of confidence above
-        more = (
-            f" (calibration in the large {with_ci(large)})"
-            if large.defined
-            else f", difference {with_ci(_negated(gap))}"
-        )
+        more = f", difference {with_ci(_negated(gap))}"
+        if large.defined:
+            more = f" (calibration in the large {with_ci(large)})"
         found[side] = f"{side} on average: {means}{more}", adjusted[1]
     if raw[2] <= 1 - level and smooth.p is not None:
         found["miscalibrated"] = (

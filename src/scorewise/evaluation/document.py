@@ -374,11 +374,8 @@ def _like_probabilities(scores: np.ndarray) -> bool:
 def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
     """Tests (they have no interval) whose p-values were not made in the same way for all models."""
     for rows in zip(*(model.measures for model in models), strict=True):
-        tested = [m.low is None and m.p is not None for m in rows]
-        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
-            ways = [
-                f"'{model.name}' by {m.method}"
-                for model, m, of in zip(models, rows, tested, strict=True)
-                if of
-            ]
+        pairs = zip(models, rows, strict=True)
+        tested = [(x.name, m.method) for x, m in pairs if m.low is None and m.p is not None]
+        if len({method for _, method in tested}) > 1:
+            ways = [f"'{name}' by {method}" for name, method in tested]
             yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"

@@ -51,17 +51,15 @@ def pictures_of(of: OfModels) -> Pictures:
 def _of_classes(e: ClassEvaluation) -> Pictures:
     """Each class against the rest, the confidence, the decisions, and the risk of those kept."""
     t, level, seed = e.tally, e.settings.level, e.settings.seed
-    kinds: dict[str, Any] = {
-        "roc": partial(displays.ClassRocDisplay.from_tally, t, level=level),
-        "precision_recall": partial(
-            displays.ClassPrecisionRecallDisplay.from_tally, t, level=level
-        ),
-        "reliability": partial(
-            displays.ClassReliabilityDisplay.from_tally, t, level=level, seed=seed
-        ),
-        "confusion": partial(displays.ConfusionDisplay.from_tally, t, level=level),
-        "risk_coverage": partial(displays.RiskCoverageDisplay.from_tally, t, level=level),
+    shown: dict[str, Any] = {
+        "roc": displays.ClassRocDisplay,
+        "precision_recall": displays.ClassPrecisionRecallDisplay,
+        "reliability": displays.ClassReliabilityDisplay,
+        "confusion": displays.ConfusionDisplay,
+        "risk_coverage": displays.RiskCoverageDisplay,
     }
+    kinds: dict[str, Any] = {n: partial(x.from_tally, t, level=level) for n, x in shown.items()}
+    kinds["reliability"] = partial(kinds["reliability"], seed=seed)
     first: tuple[str, ...] = ("roc", "reliability", "confusion", "risk_coverage")
     if e.groups:
         kinds["groups"] = partial(displays.ForestDisplay.from_groups, {"": e}, "accuracy")

@@ -88,12 +88,9 @@ class Gate(Result):
 
         bars = {}
         for c in self.checks:
-            e = c.estimate
-            if ">" in c.requirement:
-                value, low, high = (x - c.limit for x in (e.value, e.low, e.high))
-            else:
-                value, low, high = (c.limit - x for x in (e.value, e.high, e.low))
-            bars[c.name] = replace(e, value=value, low=low, high=high)
+            e, sign = c.estimate, 1 if ">" in c.requirement else -1
+            low, high = sorted(sign * (x - c.limit) for x in (e.low, e.high))
+            bars[c.name] = replace(e, value=sign * (e.value - c.limit), low=low, high=high)
         what = "beyond the limit: right of the line it is kept"
         display = ForestDisplay(bars, what=what, lines={"limit": (0.0, -1)})
         return Pictures({"margins": display.plot}, ("margins",))

@@ -103,8 +103,7 @@ class Pilot:
         if not isinstance(e, Evaluation) or e.clusters is not None:
             return rescaled(self.evaluated(level)[name], math.sqrt(rows / self.rows))
         t = repeated(e.tally, rows / self.rows)
-        m, settings = MEASURES[name], {**vars(e.settings), "level": level}
-        return m.under(settings, t.confusion(e.settings.threshold) if m.group == "decisions" else t)
+        return MEASURES[name].of_tally(t, {**vars(e.settings), "level": level})
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
         """By the paired difference in the pilot, about the value supposed."""
@@ -177,9 +176,7 @@ class Supposed:
                 " for calibrated scores that rank so well, or a pilot file",
             )  # fmt: skip
         t = repeated(_binormal(area, self.prevalence), rows)
-        m = MEASURES[name]
-        settings = {"level": level, "threshold": 0.5, "seed": 0}
-        e = m.under(settings, t.confusion(0.5) if m.group == "decisions" else t)
+        e = MEASURES[name].of_tally(t, {"level": level, "threshold": 0.5, "seed": 0})
         return replace(e, value=area) if name == "auroc" else e
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:

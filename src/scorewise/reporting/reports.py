@@ -190,11 +190,7 @@ class Report(Result):
             inspection=parts["instances"],
             drift=self._drift,
             recalibration=parts["recalibration"],
-            absent=[
-                AbsentRecord(section=name, needs=NEEDS[name])
-                for name, part in parts.items()
-                if not part
-            ],
+            absent=[AbsentRecord(section=n, needs=NEEDS[n]) for n, x in parts.items() if not x],
         )
 
     def _rows_to_check(self) -> InspectDocument | None:

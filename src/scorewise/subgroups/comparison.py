@@ -159,13 +159,9 @@ class GroupComparison(Generic[Estimates]):
         rest = {m: self._rest(m, shares, rest_of, (values or {}).get(m)) for m in groups}
         if not self._crossed():
             return groups, rest, None
+        own = [self.in_group(k) for k in range(len(shares))]
         correlation = {
-            m: np.array(
-                [
-                    self._correlation(k, m, self.in_group(k), rest_of.get(k))
-                    for k in range(len(shares))
-                ]
-            )
+            m: np.array([self._correlation(k, m, e, rest_of.get(k)) for k, e in enumerate(own)])
             for m in groups
         }
         return groups, rest, correlation
