@@ -159,13 +159,10 @@ class ClassRecord(Record):
         if t.each and len(t.classes) <= MAX_SCORED_CLASSES:
             scores = t.one(name)
             of += [(key, scores) for key in CLASS_SCORES]
-        measures = [(MEASURES[key], what) for key, what in of if key in MEASURES]
-        return cls(
-            name=name,
-            weight=float(t.weight[at]),
-            called=float(t.confusion.weight[:, at].sum()),
-            measures=[MeasureRow.of(m, m.under(settings, what)) for m, what in measures],
-        )
+        measures = [(MEASURES[key], what) for key, what in of]
+        rows = [MeasureRow.of(m, m.under(settings, what)) for m, what in measures]
+        called = float(t.confusion.weight[:, at].sum())
+        return cls(name=name, weight=float(t.weight[at]), called=called, measures=rows)
 
 
 class EvaluationDocument(JudgedDocument, command="evaluate"):

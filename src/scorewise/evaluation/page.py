@@ -329,7 +329,7 @@ def by_question(
     for m in measures:
         heading = Heading(titles.get(m.group, m.group.capitalize()))
         groups.setdefault(m.group, [heading]).append(row(m))
-    return [row for rows in groups.values() for row in rows]
+    return [x for rows in groups.values() for x in rows]
 
 
 def class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:

@@ -313,9 +313,8 @@ class Comparison(OfModels, Lazy[Any]):
     ) -> None:
         self.models, self.settings, self.min_rows = models, settings, min_rows
         self.notes = tuple(dict.fromkeys(models.notes))
-        self.rows: Any = next(
-            iter(models.rows.values())
-        )  # of all models, unless they have their own
+        # of all models, unless they have their own
+        self.rows: Any = next(iter(models.rows.values()))
         self.several = isinstance(self.rows, ClassRows)  # classes
         self._nameless = nameless  # labels in memory may have no name
         self._differences: dict[tuple[str, str, str], Estimate] = {}

@@ -254,10 +254,11 @@ def _no_drift(d: Drift, kind: str) -> Iterator[CheckRecord]:
         what = f"no {kind} drift" if kind != "any" else "no drift"
         none = Estimate.undefined("judged by the kind of drift", d.settings.level)
         rows, reference = w.sample.tally.origin.rows, plain(d.reference.name)
-        x = Evidence(of, "drift", none, rows, paired=False, baseline=reference)
         text = f"{what}{f' ({of})' if of else ''}: {w.kind}. {w.verdict}"
-        fields = {"outcome": outcome, "limit": 0.0, "rows_needed": None, "sentence": text}
-        yield CheckRecord.of_evidence(x, what, **fields)
+        yield CheckRecord(
+            requirement=what, measure="drift", of=of, outcome=outcome, estimate=none, limit=0.0,
+            baseline=reference, paired=False, rows=rows, rows_needed=None, sentence=text,
+        )  # fmt: skip
 
 
 def read_gates(path: str | PathLike[str]) -> dict[str, Any]:

@@ -182,8 +182,8 @@ class Report(Result):
             "recalibration": self._recalibrated(),
             "agreement": None,
         }
-        return ReportDocument(
-            verdict=_verdict(own, parts["instances"], self._drift),
+        doc = ReportDocument(
+            verdict=[],
             files=[_file(path) for path in own.data.sources if Path(path).is_file()],
             evaluation=own,
             comparison=parts["comparison"],
@@ -192,6 +192,7 @@ class Report(Result):
             recalibration=parts["recalibration"],
             absent=[AbsentRecord(section=n, needs=NEEDS[n]) for n, x in parts.items() if not x],
         )
+        return replace(doc, verdict=_verdict(doc))
 
     def _rows_to_check(self) -> InspectDocument | None:
         if self._models is None:
@@ -249,18 +250,15 @@ def report(
     return Report(made, reference, columns, ids)
 
 
-def _verdict(
-    own: EvaluationDocument,
-    inspection: InspectDocument | None,
-    drifted: Mapping[str, DriftDocument],
-) -> list[Claim]:
+def _verdict(doc: ReportDocument) -> list[Claim]:
     """The sentences of the evaluation, what has drifted and what to check; the next commands last."""
-    claims = [c for c in own.verdict if c.about != "next"]
-    for doc in drifted.values():
-        claims += [c for c in doc.verdict if c.about != "next"][:2]
-    if inspection is not None:
-        claims += [c for c in inspection.verdict if c.about == "labels"][:1]
-    return [*claims, *(c for c in own.verdict if c.about == "next")]
+    own = doc.evaluation.verdict
+    claims = [c for c in own if c.about != "next"]
+    for drifted in doc.drift.values():
+        claims += [c for c in drifted.verdict if c.about != "next"][:2]
+    if doc.inspection is not None:
+        claims += [c for c in doc.inspection.verdict if c.about == "labels"][:1]
+    return [*claims, *(c for c in own if c.about == "next")]
 
 
 def _file(path: str) -> FileRecord:
