@@ -272,10 +272,8 @@ class Measured(Lazy[Estimate]):
     _what = "measure"
 
     def __init__(self, register: Mapping[str, Measure], settings: Mapping[str, Any]) -> None:
-        groups = get_args(Group)
-        self._measures = {
-            m.name: m for m in sorted(register.values(), key=lambda m: groups.index(m.group))
-        }
+        by_group = (m for group in get_args(Group) for m in register.values() if m.group == group)
+        self._measures = {m.name: m for m in by_group}
         self._options = settings
         super().__init__(self._measures)
 

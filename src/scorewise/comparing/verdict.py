@@ -186,7 +186,7 @@ def _noninferior(n: NonInferiorityRecord) -> Claim:
         text = f"Whether {model} is non-inferior to {baseline} cannot be told: {why}."
         return claim("models", n.finding, text, figures)
     gain = f"two-sided {100 * n.level:g}% interval of the gain in {in_text(n.title)}"
-    numbers = f"{with_ci(n)} ({gain})"
+    numbers = f"{with_ci(figures[0])} ({gain})"
     noninferior = f"{model} is non-inferior to {baseline} by a margin of {n.margin:g}"
     text = f"Whether {noninferior} cannot be told: {numbers}"
     if n.finding == "non-inferior":
@@ -206,12 +206,12 @@ def _by_group(c: ModelComparison, groups: Sequence[CompareGroup]) -> Iterator[Cl
     clear = [(g, d) for g, d in pairs if d.significant]
     if clear:
         g, d = min(clear, key=lambda x: x[1].p_adjusted or 0.0)
-        several = len({g.name for g, _ in clear})
+        several, shown = len({g.name for g, _ in clear}), figure(m.name, d, g.name)
         text = (
             f"Models differ in {in_text(m.title)} in {several} of {many} (Holm), most clearly in "
-            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(d)}."
+            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(shown)}."
         )
-        yield claim("groups", "differ", text, [figure(m.name, d, g.name)])
+        yield claim("groups", "differ", text, [shown])
     elif pairs:
         text = f"In none of {many} is a difference in {in_text(m.title)} shown (Holm)."
         yield claim("groups", "not told apart", text)

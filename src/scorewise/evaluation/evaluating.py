@@ -239,10 +239,10 @@ def tally(
         "label": label, "score": list(score) if several and score else score, "weight": weight,
         "count": count, "positive": positive, "kind": kind, "missing": missing,
     }  # fmt: skip
-    asked = TallyOptions(roles, by, encoding=encoding)
-    if several and not is_engine(source):
-        return distinct_rows(source, asked)
     if several:
+        asked = TallyOptions(roles, by, encoding=encoding)
+        if not is_engine(source):
+            return distinct_rows(source, asked)
         from scorewise.engines.frames import rows_of_frame  # which imports narwhals
 
         return rows_of_frame(source, asked)
@@ -250,7 +250,7 @@ def tally(
     if is_engine(source) and not in_memory:
         from scorewise.engines.tallying import tally_frame  # which imports narwhals
 
-        return tally_frame(source, asked)
+        return tally_frame(source, TallyOptions(roles, by))
     rows = binary_rows(source, group=by, encoding=encoding, **roles)
     warn(rows.notes)
     name = next(iter(rows.scores))
