@@ -60,47 +60,55 @@ def _is_midpoint(value: Any) -> bool:
     return (is_number(value) and 0 <= value <= 1) or not isinstance(value, Real)
 
 
+def within(
+    low: float, high: float, ends: str = "[]", *, whole: bool = False
+) -> Callable[[Any], bool]:
+    """Whether a number lies between two others, which count where their brackets are square.
+
+    >>> within(0, 0.5, "()")(0.5), within(0, 1, "(]")(1), within(1, 10, whole=True)(2.0)
+    (False, True, False)
+    """
+
+    def holds(x: Any) -> bool:
+        if not is_number(x) or (whole and not isinstance(x, Integral)):
+            return False
+        above = x > low if ends[0] == "(" else x >= low
+        return bool(above and (x < high if ends[1] == ")" else x <= high))
+
+    return holds
+
+
 def _positive(such_as: float) -> Rule:
     must = f"be a positive number, such as {such_as}"
-    return Rule(must, lambda x: is_number(x) and 0 < x < math.inf, optional=True)
+    return Rule(must, within(0, math.inf, "()"), optional=True)
 
 
 RULES = {
     "bandwidth": _positive(0.1),
-    "bins": Rule("be a positive integer, such as 15", lambda x: is_integer(x, 1, 10**6)),
-    "clip": Rule(
-        "lie between 0 and 0.5, such as 1e-15", lambda x: is_number(x) and 0 < x < 0.5, True
-    ),
+    "bins": Rule("be a positive integer, such as 15", within(1, 10**6, whole=True)),
+    "clip": Rule("lie between 0 and 0.5, such as 1e-15", within(0, 0.5, "()"), optional=True),
     "cost": _positive(10),
-    "coverage": Rule(
-        "lie above 0 and be at most 1, such as 0.8", lambda x: is_number(x) and 0 < x <= 1
-    ),
-    "folds": Rule("be an integer from 2 up, such as 5", lambda x: is_integer(x, 2)),
+    "coverage": Rule("lie above 0 and be at most 1, such as 0.8", within(0, 1, "(]")),
+    "folds": Rule("be an integer from 2 up, such as 5", within(2, math.inf, whole=True)),
     "guarantee": Rule(
         "lie between 0 and 1, such as 0.95, or be 0 for none",
         lambda x: x == 0 or _is_level(x),
-        True,
+        optional=True,
     ),
     "level": Rule("lie between 0 and 1, such as 0.95", _is_level),
     "margin": _positive(0.02),
     "midpoint": Rule(f"be {', '.join(MIDPOINTS)} or a number from 0 to 1", _is_midpoint),
-    "min_rows": Rule("be a positive integer, such as 20", lambda x: is_integer(x, 1)),
-    "norm": Rule("be a number from 1 up, such as 2", lambda x: is_number(x) and x >= 1),
-    "power": Rule(
-        "lie between 0.5 and 1, such as 0.8", lambda x: is_number(x) and 0.5 <= x < 1 - 1e-9
-    ),
-    "prevalence": Rule(
-        "lie between 0 and 1, such as 0.02", lambda x: is_number(x) and 0 < x < 1, True
-    ),
+    "min_rows": Rule("be a positive integer, such as 20", within(1, math.inf, whole=True)),
+    "norm": Rule("be a number from 1 up, such as 2", within(1, math.inf)),
+    "power": Rule("lie between 0.5 and 1, such as 0.8", within(0.5, 1 - 1e-9, "[)")),
+    "prevalence": Rule("lie between 0 and 1, such as 0.02", within(0, 1, "()"), optional=True),
     "review": _positive(0.2),
-    "seed": Rule("be an integer from 0 up, such as 0", lambda x: is_integer(x, 0)),
-    "tau": Rule("be at least 0 and below 1, such as 0.5", lambda x: is_number(x) and 0 <= x < 1),
-    "threshold": Rule("be a finite number, such as 0.5", is_finite),
-    "tolerance": Rule(
-        "be 0 or a positive number, such as 0.1", lambda x: is_number(x) and 0 <= x < math.inf
-    ),
-    "top": Rule("be an integer from 0 up, such as 10", lambda x: is_integer(x, 0)),
-    "width": Rule("lie between 0 and 2, such as 0.1", lambda x: is_number(x) and 0 < x < 2, True),
+    "seed": Rule("be an integer from 0 up, such as 0", within(0, math.inf, whole=True)),
+    "tau": Rule("be at least 0 and below 1, such as 0.5", within(0, 1, "[)")),
+    "threshold": Rule("be a finite number, such as 0.5", within(-math.inf, math.inf, "()")),
+    "tolerance": Rule("be 0 or a positive number, such as 0.1", within(0, math.inf, "[)")),
+    "top": Rule("be an integer from 0 up, such as 10", within(0, math.inf, whole=True)),
+    "width": Rule("lie between 0 and 2, such as 0.1", within(0, 2, "()"), optional=True),
 }
 
 

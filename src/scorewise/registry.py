@@ -65,6 +65,11 @@ class Measure:
         known = {k: v for k, v in settings.items() if k in self.options}
         return self.function(statistic, **known)
 
+    def of_tally(self, t: Any, settings: Mapping[str, Any]) -> Estimate:
+        """The estimate of two classes; a measure of decisions is of those at the threshold."""
+        decided = self.group == "decisions"
+        return self.under(settings, t.confusion(settings["threshold"]) if decided else t)
+
 
 MEASURES: dict[str, Measure] = {}
 CLASS_MEASURES: dict[str, Measure] = {}
@@ -267,10 +272,8 @@ class Measured(Lazy[Estimate]):
     _what = "measure"
 
     def __init__(self, register: Mapping[str, Measure], settings: Mapping[str, Any]) -> None:
-        groups = get_args(Group)
-        self._measures = {
-            m.name: m for m in sorted(register.values(), key=lambda m: groups.index(m.group))
-        }
+        by_group = (m for group in get_args(Group) for m in register.values() if m.group == group)
+        self._measures = {m.name: m for m in by_group}
         self._options = settings
         super().__init__(self._measures)
 

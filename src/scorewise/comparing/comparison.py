@@ -13,7 +13,7 @@ from scorewise.arrays import Bools
 from scorewise.checks import check, one_of, refuse_given
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, positive_column
-from scorewise.columns.grouping import intersections, members
+from scorewise.columns.grouping import grouping
 from scorewise.columns.models import Models, models_of
 from scorewise.columns.reader import warn
 from scorewise.columns.roles import Spec
@@ -83,12 +83,9 @@ class ModelComparison(Comparison):
     settings: ComparisonSettings
 
     def __init__(
-        self,
-        models: Models,
-        settings: ComparisonSettings,
-        min_rows: int = 20,
+        self, models: Models, settings: ComparisonSettings, min_rows: int = 20,
         nameless: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if len(models.rows) < 2:
             raise BadInput("compare takes two or more models; for one, use evaluate")
         # groups are those of the comparison, not of each model
@@ -177,32 +174,21 @@ class ModelComparison(Comparison):
 
     def _by_group(self, rows: Rows) -> dict[str, ModelComparison]:
         """The same comparison on the rows of each group that has enough of them."""
-        codes, words = intersections(rows.groups, rows.mass())
-        by = " and ".join(f"'{name}'" for name in rows.groups)
-        if not 2 <= len(words) <= MAX_GROUPS:
-            raise BadInput(
-                f"{by} makes {len(words):,} group{'s' * (len(words) != 1)}; models are compared in 2 to ",
-                f"{MAX_GROUPS} of them: name another column with ", Option("by"),
-            )  # fmt: skip
-        made = {}
-        for word, at in zip(words, members(codes, len(words)), strict=True):
-            if len(at) >= self.min_rows:
-                some = Models(dict.fromkeys(self, replace(rows.at(at), groups={})))
-                made[" / ".join(word)] = ModelComparison(some, self.settings)
+        g, made = grouping(rows.groups, self.min_rows, mass=rows.mass(), most=MAX_GROUPS), {}
+        for k, name in enumerate(g.names):
+            if len(g.at(k)) >= self.min_rows:
+                some = Models(dict.fromkeys(self, replace(rows.at(g.at(k)), groups={})))
+                made[name] = ModelComparison(some, self.settings)
         if not made:
+            by = " and ".join(f"'{name}'" for name in rows.groups)
             raise BadInput(
                 f"no group by {by} has {self.min_rows} rows; name another column with ", Option("by"),
                 ", or pass a smaller ", Option("min_rows"),
             )  # fmt: skip
         return made
 
-    def document(self) -> CompareDocument:  # type: ignore[override]
-        """What is written and shown; `scorewise schema compare` prints its schema."""
-        return compare_document(self, every=True)
-
-    def brief(self) -> CompareDocument:  # type: ignore[override]
-        """The document of the first screen."""
-        return compare_document(self, every=False)
+    def _document(self, every: bool) -> CompareDocument:
+        return compare_document(self, every)
 
 
 def compare(
@@ -308,34 +294,23 @@ def _in_memory(
         return Models(dict.fromkeys(rows.scores, rows), notes=rows.notes)
     if plain := next((name for name in columns if name not in tables), None):
         raise BadInput(f"'{plain}' has no score for each class, as '{next(iter(tables))}' has")
-    refuse_given(
-        " belongs to two classes; leave it out of several",
-        by=by,
-        cluster=cluster,
-        positive=positive,
-    )
-    made = {
-        name: class_rows(None, label=y, score=p, classes=classes, **options)
-        for name, p in tables.items()
-    }
+    why = " belongs to two classes; leave it out of several"
+    refuse_given(why, by=by, cluster=cluster, positive=positive)
+    options |= {"label": y, "classes": classes}
+    made = {name: class_rows(None, score=p, **options) for name, p in tables.items()}
     first = next(iter(made.values()))
     if other := next((name for name, rows in made.items() if rows.classes != first.classes), None):
         raise BadInput(
             f"'{other}' has other classes than '{next(iter(made))}'; give all models the same"
         )
     # rows that one model lacks are left out of all
-    at = {
-        name: np.arange(len(rows)) if rows.place.kept is None else rows.place.kept
-        for name, rows in made.items()
-    }
-    common: Any = reduce(np.intersect1d, at.values())
-    some = {
-        name: replace(
-            rows.at(np.isin(at[name], common)), dropped=rows.dropped + len(rows) - len(common)
-        )
-        for name, rows in made.items()
-    }
-    return Models(some, notes=first.notes)
+    places = [(model.place.kept, np.arange(len(model))) for model in made.values()]
+    kept = [every if some is None else some for some, every in places]
+    common: Any = reduce(np.intersect1d, kept)
+    for (name, model), at in zip(made.items(), kept, strict=True):
+        dropped = model.dropped + len(model) - len(common)
+        made[name] = replace(model.at(np.isin(at, common)), dropped=dropped)
+    return Models(made, notes=first.notes)
 
 
 def _width(p: Any) -> int:

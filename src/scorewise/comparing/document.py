@@ -11,7 +11,6 @@ from scorewise.evaluation.document import (
     DifferenceRecord,
     ModelRecord,
     SettingsRecord,
-    data_of,
     hints_of,
     unlike_tests,
 )
@@ -28,10 +27,11 @@ from scorewise.evaluation.result import FIRST, FIRST_OF_CLASSES
 from scorewise.inference.differences import McNemarKind, holm, rows_needed
 from scorewise.show.data import ClusterRecord, DataRecord, GroupOfRows
 from scorewise.show.document import JudgedDocument, cautions
-from scorewise.show.page import Column, Heading, Section, Table, section, undefined
+from scorewise.show.page import Column, Section, Table, section, undefined
 from scorewise.show.records import (
     Count,
     Estimated,
+    MeasureRow,
     Number,
     OfMeasure,
     PairNames,
@@ -161,8 +161,9 @@ class CompareDocument(JudgedDocument, command="compare"):
         whole, pairs = len(more) > 1, {(d.first, d.second) for d in self.differences}
         one = len(pairs) == 1 and len(self.models) == 2
         title = f"Differences, on {'the same rows' if self.paired else 'different rows'}"
-        groups = by_question(self.models[0].measures, self.settings.threshold)
-        names = [m.name for _, group in groups for m in group]
+        measures = self.models[0].measures
+        rows = by_question(measures, self.settings.threshold, lambda m: (m.name,))
+        names = [str(row[0]) for row in rows if isinstance(row, tuple)]
         if not whole and len(pairs) > FEW_PAIRS:
             names = [self.settings.measure]
         differences = difference_section(title, self.differences, names, starred=True)
@@ -187,32 +188,27 @@ def compare_document(c: ModelComparison, every: bool) -> CompareDocument:
     first = next(iter(c.values()))
     differences = c.difference_records(only)
     models = [ModelRecord.of(name, e, only) for name, e in c.items()]
-    ranking, groups = ranking_of(c, differences), _groups(c, screen)
-    tests, noninferiority = _mcnemar_records(c), _noninferiority(c)
     hints = [] if c.several else [hint for n, e in c.items() for hint in hints_of(n, e, False)]
-    return CompareDocument(
-        verdict=compare_verdict(c, ranking, differences, tests, noninferiority, groups),
-        settings=record_of(
-            CompareSettings,
-            c.settings,
-            measure=c.measure,
-            **({"threshold": None} if c.several else {}),
-        ),
-        data=data_of(first.tally),
+    no_threshold = {"threshold": None} if c.several else {}
+    doc = CompareDocument(
+        verdict=[],
+        settings=record_of(CompareSettings, c.settings, measure=c.measure, **no_threshold),
+        data=DataRecord.of(first.tally),
         clusters=ClusterRecord.of(first.clusters),
         classes=len(first.classes) if c.several else 2,
         paired=c.paired,
         joined=[JoinedRecord(model=n, rows=r, joined=j) for n, (r, j) in c.models.joined.items()],
         models=models,
-        ranking=ranking,
+        ranking=ranking_of(c, differences),
         differences=differences,
         joint=None if c.joint is None else record_of(JointRecord, c.joint),
-        mcnemar=tests,
-        noninferiority=noninferiority,
-        groups=groups,
+        mcnemar=_mcnemar_records(c),
+        noninferiority=_noninferiority(c),
+        groups=_groups(c, screen),
         min_rows=c.min_rows,
         hints=[*first.hints, *hints, *unlike_tests(models), *cautions([models, differences])],
     )
+    return replace(doc, verdict=compare_verdict(c, doc))
 
 
 def ranking_of(c: ModelComparison, differences: Sequence[DifferenceRecord]) -> list[PairRecord]:
@@ -259,15 +255,11 @@ def _groups(c: ModelComparison, measures: set[str]) -> list[CompareGroup]:
     """The differences in each group, p-values adjusted over groups and pairs of a measure."""
     differences = {name: g.difference_records(measures) for name, g in c.groups.items()}
     for measure in measures:
-        at = [
-            (x, k)
-            for x, of in differences.items()
-            for k, d in enumerate(of)
-            if d.measure == measure
-        ]
-        adjusted = holm([differences[x][k].p for x, k in at])
-        for (x, k), q in zip(at, adjusted, strict=True):
-            differences[x][k] = replace(differences[x][k], p_adjusted=finite(q))
+        every = [(of, k) for of in differences.values() for k in range(len(of))]
+        at = [(of, k) for of, k in every if of[k].measure == measure]
+        adjusted = holm([of[k].p for of, k in at])
+        for (of, k), q in zip(at, adjusted, strict=True):
+            of[k] = replace(of[k], p_adjusted=finite(q))
     origins = {name: next(iter(g.values())).tally.origin for name, g in c.groups.items()}
     return [
         CompareGroup(name=name, rows=o.rows, positives=o.positives, differences=differences[name])
@@ -313,14 +305,14 @@ def _table(doc: CompareDocument, one: bool, whole: bool) -> Table:
     by_name = {of[0].name: of for of in zip(*(x.measures for x in doc.models), strict=True)}
     defined = [next((m for m in of if not m.why), None) for of in by_name.values()]
     gaps = {d.measure: d for d in doc.differences} if one else {}
-    rows: list[tuple[object, ...] | Heading] = []
-    for title, group in by_question([m for m in defined if m], doc.settings.threshold):
-        rows.append(Heading(title))
-        for m in group:
-            cells = [None if x.why else value(x) for x in by_name[m.name]]
-            d = gaps.get(m.name)
-            gap = ("", "", "") if d is None else (difference_cell(d), d, d.p)
-            rows.append((m.title, *cells, *(gap if one else ())))
+
+    def row(m: MeasureRow) -> tuple[object, ...]:
+        cells = [None if x.why else value(x) for x in by_name[m.name]]
+        d = gaps.get(m.name)
+        gap = ("", "", "") if d is None else (difference_cell(d), d, d.p)
+        return (m.title, *cells, *(gap if one else ()))
+
+    rows = by_question([m for m in defined if m], doc.settings.threshold, row)
     names = [x.name for x in doc.models]
     short = [n if len(n) <= MAX_LETTERS else f"{n[:5]}…{n[-4:]}" for n in names]
     columns = [Column("Measure", "title")]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scorewise.estimate import Estimate
 from scorewise.evaluation.verdict import of_pair
 from scorewise.inference.differences import holm
 from scorewise.show.verdict import Claim, claim, column_options, figure, next_command, with_ci
@@ -15,6 +14,7 @@ from scorewise.show.words import in_text, listed, p_phrase, plural, quoted, valu
 if TYPE_CHECKING:
     from scorewise.comparing.comparison import ModelComparison
     from scorewise.comparing.document import (
+        CompareDocument,
         CompareGroup,
         McNemarRecord,
         NonInferiorityRecord,
@@ -26,21 +26,14 @@ MAX_ROWS = 1_000_000  # more of them are not counted
 SHOWN = 3  # sentences on better models, and on pairs that are not told apart
 
 
-def compare_verdict(
-    c: ModelComparison,
-    ranking: Sequence[PairRecord],
-    differences: Sequence[DifferenceRecord],
-    tests: Sequence[McNemarRecord],
-    noninferiority: Sequence[NonInferiorityRecord],
-    groups: Sequence[CompareGroup],
-) -> list[Claim]:
+def compare_verdict(c: ModelComparison, doc: CompareDocument) -> list[Claim]:
     """The sentences on models, the ranking first."""
-    claims = [*_ranking(c, ranking), *_joint_test(c)]
+    claims = [*_ranking(c, doc.ranking), *_joint_test(c)]
     if len(c) == 2:
-        claims += _loss_and_errors(c, differences, tests)
-    claims += [*map(_noninferior, noninferiority), *_by_group(c, groups)]
+        claims += _loss_and_errors(c, doc)
+    claims += [*map(_noninferior, doc.noninferiority), *_by_group(c, doc.groups)]
     # whether the better model can be believed is for evaluate to say
-    best = ranking[0].first if ranking else next(iter(c))
+    best = doc.ranking[0].first if doc.ranking else next(iter(c))
     origin = c[best].tally.origin if c.models.columns else None
     if origin is not None and origin.label and origin.sources:
         claims.append(next_command("evaluate", origin.sources, column_options(origin, best)))
@@ -83,7 +76,7 @@ def _better(c: ModelComparison, first: str, pairs: Sequence[PairRecord]) -> Clai
     values = " and ".join(value(c[x][m.name]) for x in others[:5]) + ", ..." * many
     numbers = f"{in_text(m.title)} {value(c[first][m.name])} against {values}"
     if len(pairs) == 1:
-        numbers += f", difference {with_ci(_interval(pairs[0]))}"
+        numbers += f", difference {with_ci(pairs[0])}"
     words = [*map(quoted, others)]
     than = listed(words, 5) if many else " and ".join(words)
     return claim("models", "better", f"{quoted(first)} {verb} than {than}: {numbers}.", figures)
@@ -97,7 +90,7 @@ def _not_told_apart(c: ModelComparison, p: PairRecord) -> Claim:
     if p.finding == "alike":
         how = "rank the rows alike" if m.group == "order" and not c.several else "are alike"
         return claim("models", p.finding, f"{both} {how}: {in_text(m.title)} {values}.", figures)
-    numbers = f"{in_text(m.title)} {values}, difference {with_ci(_interval(p))}"
+    numbers = f"{in_text(m.title)} {values}, difference {with_ci(p)}"
     if not p.low <= 0 <= p.high:  # and yet the p-value, adjusted, is too large
         adjusted = f"once adjusted for {plural(len(c.pairs), 'pair')}"
         numbers += f" ({p_phrase(p.p_adjusted or 1.0)} {adjusted})"
@@ -121,10 +114,6 @@ def missing_rows(rows: float | None, of: str = "") -> str:
     return f"; if it is real, about {about:,.0f} more row{'s' * (about > 1)}{of} would be needed to show it"
 
 
-def _interval(record: Any) -> Estimate:
-    return Estimate(record.value, record.low, record.high)
-
-
 def _joint_test(c: ModelComparison) -> Iterator[Claim]:
     test = c.joint
     if test is None or test.why or c.measure != "auroc":
@@ -136,13 +125,11 @@ def _joint_test(c: ModelComparison) -> Iterator[Claim]:
     yield claim("models", "differ" if differ else "no difference shown", text)
 
 
-def _loss_and_errors(
-    c: ModelComparison, differences: Sequence[DifferenceRecord], tests: Sequence[McNemarRecord]
-) -> Iterator[Claim]:
+def _loss_and_errors(c: ModelComparison, doc: CompareDocument) -> Iterator[Claim]:
     """Which of two models has the lower loss and which errs less often; p adjusted for both by Holm."""
     name = next((x for x in ("brier", "log_loss") if x != c.measure), "")
-    loss = next((d for d in differences if d.measure == name and d.has_interval), None)
-    errors = next(iter(tests), None)
+    loss = next((d for d in doc.differences if d.measure == name and d.has_interval), None)
+    errors = next(iter(doc.mcnemar), None)
     p = [None if x is None else x.p for x in (loss, errors)]
     adjusted = [
         f"{p_phrase(after)} once adjusted for loss and errors"
@@ -199,7 +186,7 @@ def _noninferior(n: NonInferiorityRecord) -> Claim:
         text = f"Whether {model} is non-inferior to {baseline} cannot be told: {why}."
         return claim("models", n.finding, text, figures)
     gain = f"two-sided {100 * n.level:g}% interval of the gain in {in_text(n.title)}"
-    numbers = f"{with_ci(_interval(n))} ({gain})"
+    numbers = f"{with_ci(figures[0])} ({gain})"
     noninferior = f"{model} is non-inferior to {baseline} by a margin of {n.margin:g}"
     text = f"Whether {noninferior} cannot be told: {numbers}"
     if n.finding == "non-inferior":
@@ -219,12 +206,12 @@ def _by_group(c: ModelComparison, groups: Sequence[CompareGroup]) -> Iterator[Cl
     clear = [(g, d) for g, d in pairs if d.significant]
     if clear:
         g, d = min(clear, key=lambda x: x[1].p_adjusted or 0.0)
-        several = len({g.name for g, _ in clear})
+        several, shown = len({g.name for g, _ in clear}), figure(m.name, d, g.name)
         text = (
             f"Models differ in {in_text(m.title)} in {several} of {many} (Holm), most clearly in "
-            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(_interval(d))}."
+            f"{quoted(g.name)}: {quoted(d.first)} - {quoted(d.second)} {with_ci(shown)}."
         )
-        yield claim("groups", "differ", text, [figure(m.name, d, g.name)])
+        yield claim("groups", "differ", text, [shown])
     elif pairs:
         text = f"In none of {many} is a difference in {in_text(m.title)} shown (Holm)."
         yield claim("groups", "not told apart", text)

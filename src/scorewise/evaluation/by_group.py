@@ -215,21 +215,17 @@ def by_group(
     # sums beside each other; what is made of them is Python, which would only wait for itself
     influences, *batches = on_threads(lambda task: task(), tasks, enough=4)
     level = settings["level"]
-    own: dict[str, list[Any]] = {}
-    for name in names:
-        own[name] = [
-            estimate
-            for part, batch in zip(parts, batches, strict=True)
-            for estimate in (
-                batch[name].estimates(level) if name in batch else [None] * len(part.first)
-            )
-        ]
+    own: dict[str, list[Any]] = {name: [] for name in names}
+    for part, batch in zip(parts, batches, strict=True):
+        for name in names:
+            of = batch[name].estimates(level) if name in batch else [None] * len(part.first)
+            own[name] += of
 
     def compute_missing(k: int) -> None:
         missing = [name for name in names if own[name][k] is None]
         tally = cells.tally(k) if missing else t
         for name in missing:
-            own[name][k] = computed(name, tally, settings)
+            own[name][k] = MEASURES[name].of_tally(tally, settings)
 
     if many <= MAX_ECE_INTERVALS and cells.by.length.max() > MAX_CELLS:  # of many rows each
         on_threads(compute_missing, range(many), enough=1)
@@ -237,13 +233,6 @@ def by_group(
         for k in range(many):
             compute_missing(k)
     return own, _rest(rows, e, codes, cells, names, shares, influences)
-
-
-def computed(name: str, t: Tally, settings: Settings) -> Estimate:
-    """A measure of a tally, by its own function."""
-    m = MEASURES[name]
-    of: Any = t.confusion(settings["threshold"]) if m.group == "decisions" else t
-    return m.under(settings, of)
 
 
 def _of_batch(c: Cells, settings: Settings, names: Sequence[str], many: int) -> dict[str, Values]:
@@ -431,7 +420,7 @@ def _rest(
         for loss in losses if cells.kind != "score" else ():  # sums that all rows have already
             both = zip(moments(t, *loss), moments(group, *loss), strict=True)
             remember(rest, moments, *loss, result=tuple(Moments(*np.subtract(*x)) for x in both))
-        return [computed(name, rest, settings) for name in others]
+        return [MEASURES[name].of_tally(rest, settings) for name in others]
 
     for k, exactly in zip(large, on_threads(without, large, enough=1), strict=True):
         for name, estimate in zip(others, exactly, strict=True):

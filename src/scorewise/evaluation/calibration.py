@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
 from scorewise.columns.rows import nearly_inside
-from scorewise.computing import cached
+from scorewise.computing import once
 from scorewise.estimate import Estimate, number
 from scorewise.evaluation.result import Evaluation
 from scorewise.inference.differences import holm, p_of_interval
@@ -99,6 +100,7 @@ def _believable(name: str, who: str, e: Evaluation) -> Iterator[Claim]:
         yield claim("probabilities", "unknown", text, figures)
 
 
+@once
 def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
     """What the three checks of calibration point to, in words, each with its p-value.
 
@@ -137,11 +139,9 @@ def suspected(e: Evaluation) -> dict[str, tuple[str, float]]:
         if e.of_classes:
             means = f"mean {percent(seen - gap.value)}, accuracy {percent(seen)}"
         # the difference has the sign of that of confidence above
-        more = (
-            f" (calibration in the large {with_ci(large)})"
-            if large.defined
-            else f", difference {with_ci(_negated(gap))}"
-        )
+        more = f", difference {with_ci(_negated(gap))}"
+        if large.defined:
+            more = f" (calibration in the large {with_ci(large)})"
         found[side] = f"{side} on average: {means}{more}", adjusted[1]
     if raw[2] <= 1 - level and smooth.p is not None:
         found["miscalibrated"] = (
@@ -174,7 +174,7 @@ def _recalibration(name: str, whose: str, e: Evaluation) -> Iterator[Claim]:
         return
     gains = recalibration_gains(e)
     loss = f"{whose} {'log loss' if gains else 'Brier score'}"
-    gain = max(gains or [e.mcb_crossfit], key=lambda x: x.low if x.defined else -1.0)
+    gain = max(gains, key=attrgetter("low")) if gains else e.mcb_crossfit
     if not gain.defined:
         return
     figures = [figure("mcb_crossfit", gain, name)]
@@ -190,15 +190,12 @@ def _recalibration(name: str, whose: str, e: Evaluation) -> Iterator[Claim]:
     yield claim("repair", "not shown", text, figures)
 
 
+@once
 def recalibration_gains(e: Evaluation) -> list[Estimate]:
     """What a line on the log-odds, and isotonic regression, save of log loss; where they are defined."""
-
-    def gains() -> list[Estimate]:
-        deals = range(1 if e.tally.origin.rows > ONE_DEAL else DEALS)
-        isotonic = _mean([isotonic_gain(e, "log", e.settings.seed + k) for k in deals])
-        return [gain for gain in (_line_gain(e, deals), isotonic) if gain.defined]
-
-    return cached(e, "recalibration gains", gains)
+    deals = range(1 if e.tally.origin.rows > ONE_DEAL else DEALS)
+    isotonic = _mean([isotonic_gain(e, "log", e.settings.seed + k) for k in deals])
+    return [gain for gain in (_line_gain(e, deals), isotonic) if gain.defined]
 
 
 def isotonic_gain(e: Evaluation, loss: Any, seed: int) -> Estimate:

@@ -177,16 +177,14 @@ def _reliability(t: Tally, level: float, seed: int) -> ReliabilityRecord:
     steps = np.linspace(0, len(curve.x) - 1, MAX_CELLS).astype(np.int64)
     at = np.union1d(np.union1d(turns, turns + 1), steps)
     if len(at) > MAX_STAIRS:
-        at = at[
-            simplified([(curve.x[at], y[at]) for y in (curve.y, curve.low, curve.high)], MAX_STAIRS)
-        ]
+        lines = [(curve.x[at], y[at]) for y in (curve.y, curve.low, curve.high)]
+        at = at[simplified(lines, MAX_STAIRS)]
     c, edges = probability_cells(t), np.linspace(0.0, 1.0, BINS + 1)
     place = np.clip(np.searchsorted(edges, curve.x, side="right") - 1, 0, BINS - 1)
     pos, total, sum_x = (np.bincount(place, w, BINS) for w in (c.pos, c.weight, c.weight * curve.x))
     means = np.divide(sum_x, total, out=np.full(BINS, np.nan), where=total > 0)
-    lines = {name: short(getattr(curve, name)[at]) for name in ("x", "y", "low", "high")}
     return ReliabilityRecord(
-        **lines,
+        **{name: short(getattr(curve, name)[at]) for name in ("x", "y", "low", "high")},
         edges=short(edges),
         positives=short(pos, 12),
         negatives=short(np.maximum(total - pos, 0.0), 12),
@@ -196,10 +194,5 @@ def _reliability(t: Tally, level: float, seed: int) -> ReliabilityRecord:
 
 def _benefit(t: Tally, level: float) -> BenefitRecord:
     c = decision_curve(t, level=level)
-    return BenefitRecord(
-        threshold=short(c.threshold),
-        value=short(c.net_benefit),
-        low=short(c.low),
-        high=short(c.high),
-        treat_all=short(c.treat_all),
-    )
+    same = {name: short(getattr(c, name)) for name in ("threshold", "low", "high", "treat_all")}
+    return BenefitRecord(value=short(c.net_benefit), **same)

@@ -44,7 +44,6 @@ from scorewise.show.records import (
     Weight,
     Word,
     field,
-    finite,
     record_of,
 )
 from scorewise.show.words import listed, plural, quoted, whole_percent
@@ -94,10 +93,8 @@ class ModelRecord(SpreadRecord):
         own: dict[str, Any] = {"confidence": None, "confidence_kind": None, "cut": None}
         if isinstance(t, Tally):
             register = MEASURES
-            cut = t.cut(e.settings.threshold)
-            ends = {"above": finite(cut.above), "upto": finite(cut.upto)}
-            own |= {"kind": t.kind, "cut": CutRecord(threshold=cut.threshold, **ends)}
-            own["confusion"] = Cells(tp=c.tp, fp=c.fp, fn=c.fn, tn=c.tn)
+            own |= {"kind": t.kind, "cut": record_of(CutRecord, t.cut(e.settings.threshold))}
+            own["confusion"] = record_of(Cells, c)
         else:
             own |= {"kind": t.kind if t.each else None, "confusion": c.weight.tolist()}
             t = t.ranked
@@ -162,13 +159,10 @@ class ClassRecord(Record):
         if t.each and len(t.classes) <= MAX_SCORED_CLASSES:
             scores = t.one(name)
             of += [(key, scores) for key in CLASS_SCORES]
-        measures = [(MEASURES[key], what) for key, what in of if key in MEASURES]
-        return cls(
-            name=name,
-            weight=float(t.weight[at]),
-            called=float(t.confusion.weight[:, at].sum()),
-            measures=[MeasureRow.of(m, m.under(settings, what)) for m, what in measures],
-        )
+        measures = [(MEASURES[key], what) for key, what in of]
+        rows = [MeasureRow.of(m, m.under(settings, what)) for m, what in measures]
+        called = float(t.confusion.weight[:, at].sum())
+        return cls(name=name, weight=float(t.weight[at]), called=called, measures=rows)
 
 
 class EvaluationDocument(JudgedDocument, command="evaluate"):
@@ -223,29 +217,30 @@ def evaluation_document(of: OfModels, every: bool = True) -> EvaluationDocument:
     first = next(iter(models.values()))
     binary = {name: e for name, e in models.items() if isinstance(e, Evaluation)}
     classes: list[ClassRecord] = []
+    curves: list[CurvesRecord] = []
     if isinstance(first, ClassEvaluation):
         classes = [ClassRecord.of(first, name) for name in first.classes]
-    elif every and len(models) > 1:
-        # each model on a thread of its own, before what they share is computed
-        on_threads(
-            lambda e: (dict(e), worth_recalibrating(e) and recalibration_gains(e)),
-            [*binary.values()],
-            enough=1,
-        )
+        curves = _class_curves(first.tally, classes) if every else []
+        hints = [*_class_hints(first, every)]
+    else:
+        if every and len(models) > 1:
+            # each model on a thread of its own, before what they share is computed
+            on_threads(
+                lambda e: (dict(e), worth_recalibrating(e) and recalibration_gains(e)),
+                [*binary.values()],
+                enough=1,
+            )
+        if every:
+            curves = on_threads(lambda item: CurvesRecord.of(*item), [*binary.items()], enough=1)
+        hints = [hint for name, e in binary.items() for hint in hints_of(name, e, every)]
     only = None if every else FIRST if binary else FIRST_OF_CLASSES
     differences = of.difference_records(only)
     groups = [e.groups for e in models.values() if isinstance(e.groups, ComparedGroups)]
-    curves: list[CurvesRecord] = []
-    if every and isinstance(first, ClassEvaluation):
-        curves = _class_curves(first.tally, classes)
-    elif every:
-        curves = on_threads(lambda item: CurvesRecord.of(*item), [*binary.items()], enough=1)
     rows = [ModelRecord.of(name, e, only) for name, e in models.items()]
-    hints = [hint for name, e in models.items() for hint in hints_of(name, e, every)]
     return EvaluationDocument(
         verdict=verdict_of(models, differences),
         settings=record_of(SettingsRecord, of.settings, **({} if binary else {"threshold": None})),
-        data=data_of(first.tally),
+        data=DataRecord.of(first.tally),
         clusters=ClusterRecord.of(first.clusters),
         models=rows,
         classes=classes,
@@ -265,22 +260,8 @@ def _class_curves(t: ClassTally, classes: Sequence[ClassRecord]) -> list[CurvesR
     return [CurvesRecord.of_class(name, t.one(name)) for name in names]
 
 
-def data_of(t: Tally | ClassTally) -> DataRecord:
-    """The record of the rows of a tally; what only two classes have is null of several."""
-    if isinstance(t, Tally):
-        return DataRecord.of(t)
-    unknown = dict.fromkeys(
-        ["positive", "negative", "positives", "negatives", "weight_positives", "weight_negatives"]
-    )
-    return record_of(DataRecord, t.top.origin, rows=t.rows, rule=t.rule, **unknown)
-
-
-def hints_of(name: str, e: AnyEvaluation, every: bool) -> Iterator[str]:
+def hints_of(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     """Remarks on a model; without `every`, none that take a measure beyond the first screen."""
-    return _hints(name, e, every) if isinstance(e, Evaluation) else _class_hints(e, every)
-
-
-def _hints(name: str, e: Evaluation, every: bool) -> Iterator[str]:
     c, t = e.confusion, e.tally
     lowest, highest = t.ends
     if why := t.why_not_ranked:
@@ -390,11 +371,8 @@ def _like_probabilities(scores: np.ndarray) -> bool:
 def unlike_tests(models: Sequence[ModelRecord]) -> Iterator[str]:
     """Tests (they have no interval) whose p-values were not made in the same way for all models."""
     for rows in zip(*(model.measures for model in models), strict=True):
-        tested = [m.low is None and m.p is not None for m in rows]
-        if len({m.method for m, of in zip(rows, tested, strict=True) if of}) > 1:
-            ways = [
-                f"'{model.name}' by {m.method}"
-                for model, m, of in zip(models, rows, tested, strict=True)
-                if of
-            ]
+        pairs = zip(models, rows, strict=True)
+        tested = [(x.name, m.method) for x, m in pairs if m.low is None and m.p is not None]
+        if len({method for _, method in tested}) > 1:
+            ways = [f"'{name}' by {method}" for name, method in tested]
             yield f"p-values of {rows[0].title} are not comparable: {', '.join(ways)}"

@@ -20,7 +20,7 @@ from scorewise.engines.files import distinct_rows, tally_of_files
 from scorewise.engines.sums import group_tallies
 from scorewise.errors import BadInput, Option
 from scorewise.evaluation.groups import ClassGroups, TallyGroups
-from scorewise.evaluation.inputs import OF_CLASSES, Inputs, refuse, tally_of
+from scorewise.evaluation.inputs import OF_CLASSES, Inputs, tally_of
 from scorewise.evaluation.result import (
     ClassEvaluation,
     Comparison,
@@ -108,8 +108,8 @@ def evaluated(
     if isinstance(y, RowTally | Tally | ClassTally | TallySet):
         options = ("p", "label", "score", "encoding", *OF_CLASSES, "weight", "count", "kind")
         groups = () if isinstance(y, RowTally | TallySet) else ("by",)
-        given = x.given(*options, "positive", "cluster", *groups)
-        refuse(given, "a tally has its scores and labels already; leave out ")
+        why = "a tally has its scores and labels already; leave out "
+        x.refuse(*options, "positive", "cluster", *groups, before=why)
     if isinstance(y, TallySet):
         return _of_set(y, settings, x.by, min_rows)
     if isinstance(y, Tally):
@@ -119,7 +119,8 @@ def evaluated(
         return ClassEvaluation(y, settings)
     if isinstance(y, RowTally):
         x = Inputs(y.frame, **scores_of(y, x.by), ids=x.ids)
-    if memory is not None and (large := _of_large_files(x, settings, min_rows, memory)):
+    in_batches = memory is not None and x.p is None
+    if in_batches and (large := _of_large_files(x, settings, min_rows, memory)):
         return large
     rows, rule = x.rows()
     if isinstance(rows, Rows):
@@ -139,12 +140,13 @@ def evaluated(
 
 def _refuse_binary(x: Inputs, settings: Settings) -> None:
     """Refuse options that only two classes have."""
-    names = [*x.given("positive"), *["threshold"] * (settings.threshold != Settings.threshold)]
-    refuse(
-        names,
-        after=" belongs to two classes; of several, the class of the highest score is the decision "
-        "(evaluate one class against the rest for a threshold)",
+    why = (
+        " belongs to two classes; of several, the class of the highest score is the decision "
+        "(evaluate one class against the rest for a threshold)"
     )
+    x.refuse("positive", after=why)
+    if settings.threshold != Settings.threshold:
+        raise BadInput(Option("threshold"), why)
 
 
 def _of_set(
@@ -169,13 +171,13 @@ def _of_set(
     return made
 
 
-def _of_large_files(x: Inputs, settings: Settings, min_rows: int, memory: str) -> Evaluation | None:
+def _of_large_files(x: Inputs, settings: Settings, min_rows: int, memory: Any) -> Evaluation | None:
     """The evaluation of files that do not fit the memory, read in batches; None where they do.
 
     Several classes, several scores and clusters take all rows at once.
     """
     one = x.score is None or isinstance(x.score, str) or len(x.score) == 1
-    if x.p is not None or not one or x.given("cluster", *OF_CLASSES):
+    if not one or x.given("cluster", *OF_CLASSES):
         return None
     if not is_source(x.y) or not is_files(x.y):
         return None
@@ -211,18 +213,11 @@ def tally(
     kind: Kind | None = None, missing: Missing = "refuse", encoding: str | None = None,
 ) -> RowTally: ...  # fmt: skip
 def tally(
-    source: Any,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    weight: str | None = None,
-    count: str | None = None,
-    by: str | Sequence[str] | None = None,
-    positive: Any = None,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
+    source: Any, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    weight: str | None = None, count: str | None = None, by: str | Sequence[str] | None = None,
+    positive: Any = None, kind: Kind | None = None, missing: Missing = "refuse",
     encoding: str | None = None,
-) -> Tally | TallySet | RowTally:
+) -> Tally | TallySet | RowTally:  # fmt: skip
     """The tally of files, globs or any data frame, reading only the columns that are needed.
 
     Polars lazy frames, DuckDB relations, Dask and PySpark dataframes stay in their engine, which counts the
@@ -239,11 +234,13 @@ def tally(
     ...       by="site")
     <TallySet: 3 rows in 2 groups by site>
     """
-    columns: Any = {"label": label, "score": score, "weight": weight, "count": count}
-    options: Any = {"positive": positive, "kind": kind, "missing": missing}
-    if score is not None and not isinstance(score, str):
-        columns["score"] = list(score)
-        asked = TallyOptions(columns | options, by, encoding=encoding)
+    several = score is not None and not isinstance(score, str)
+    roles: dict[str, Any] = {
+        "label": label, "score": list(score) if several and score else score, "weight": weight,
+        "count": count, "positive": positive, "kind": kind, "missing": missing,
+    }  # fmt: skip
+    if several:
+        asked = TallyOptions(roles, by, encoding=encoding)
         if not is_engine(source):
             return distinct_rows(source, asked)
         from scorewise.engines.frames import rows_of_frame  # which imports narwhals
@@ -253,8 +250,8 @@ def tally(
     if is_engine(source) and not in_memory:
         from scorewise.engines.tallying import tally_frame  # which imports narwhals
 
-        return tally_frame(source, TallyOptions(columns | options, by))
-    rows = binary_rows(source, group=by, encoding=encoding, **columns, **options)
+        return tally_frame(source, TallyOptions(roles, by))
+    rows = binary_rows(source, group=by, encoding=encoding, **roles)
     warn(rows.notes)
     name = next(iter(rows.scores))
     if by is None:
@@ -296,7 +293,7 @@ def class_tally(
     rows, rule = Inputs(
         source, None, label, score, encoding, classes, predicted, confidence, weight, count, kind,
         missing=missing,
-    ).of_source()  # fmt: skip
+    ).read()  # fmt: skip
     warn(rows.notes)
     assert not isinstance(rows, Rows)
     return tally_of(rows, rule)

@@ -108,10 +108,8 @@ class RowGroups(Groups):
 
     def estimates(self, k: int, inside: bool, level: float) -> Evaluation:
         """The evaluation of the rows of a group, or of all others."""
-        rows, settings = (
-            self._rows.at(self.row_places(k, inside)),
-            replace(self._of.settings, level=level),
-        )
+        rows = self._rows.at(self.row_places(k, inside))
+        settings = replace(self._of.settings, level=level)
         return Evaluation.of_rows(rows, self.model, settings, not self._of.tally.origin.label)
 
     def influence(self, of: Evaluation, measure: str) -> Floats | None:

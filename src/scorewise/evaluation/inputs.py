@@ -26,9 +26,6 @@ from scorewise.tallies.joint import Rule
 
 AnyRows: TypeAlias = Rows | ClassRows | DecidedRows
 OF_CLASSES = ("classes", "predicted", "confidence")  # options of several classes
-_NO_CLUSTERS = (
-    " belongs to several classes, and clusters to two; evaluate one class against the rest"
-)
 
 
 @dataclass(frozen=True)
@@ -56,109 +53,103 @@ class Inputs:
         """Which of these options are given."""
         return [name for name in names if getattr(self, name) is not None]
 
-    @property
-    def _options(self) -> dict[str, Any]:
-        names = ("weight", "count", "kind", "missing")
-        return {name: getattr(self, name) for name in names}
+    def refuse(self, *names: str, before: str = "", after: str = "") -> None:
+        """Refuse those of these options that are given."""
+        kind = Option if after else Setting
+        if listed := [part for name in self.given(*names) for part in (" and ", kind(name))]:
+            raise BadInput(before, *listed[1:], after)
 
     def rows(self) -> tuple[AnyRows, Rule]:
         """The checked rows, of two classes or several, and the rule of confidence."""
+        if self.p is not None:
+            why = " belongs to files and frames, but labels and scores are given as columns"
+            self.refuse("label", "score", "encoding", after=why)
+        elif not is_source(self.y):
+            raise no_scores("evaluate(y, p)", 'evaluate("file.csv", label=..., score=...)')
+        rows, rule = self.read()
         if self.p is None:
-            if not is_source(self.y):
-                raise no_scores("evaluate(y, p)", 'evaluate("file.csv", label=..., score=...)')
-            rows, rule = self.of_source()
             if not len(rows) or (rows.count is not None and not rows.count.any()):
                 where = f"{', '.join(rows.sources)}: " if rows.sources else ""
                 raise BadInput(
                     f"{where}no rows are left to judge; {rows.dropped} were dropped as missing"
                 )
             warn(rows.notes)
-        else:
-            refuse(
-                self.given("label", "score", "encoding"),
-                after=" belongs to files and frames, but labels and scores are given as columns",
-            )
-            rows, rule = self._of_columns()
         if isinstance(rows, ClassRows) and len(rows.classes) == 2 and self.confidence is None:
             return rows.of_two(self.positive), rule
         return rows, rule
 
-    def _of_columns(self) -> tuple[AnyRows, Rule]:
-        y, p = only_column(self.y), only_column(self.p)
-        columns: dict[str, Any] = {"label": y, "group": self.by, **self._options}
+    def read(self) -> tuple[AnyRows, Rule]:
+        """The checked rows of columns, or of a source, and the rule of confidence."""
+        in_memory, own = self.p is not None, self.confidence
+        source = None if in_memory else self.y
+        y, p = (only_column(self.y), only_column(self.p)) if in_memory else (self.label, self.score)
         if self.cluster is not None:
-            refuse(self.given(*OF_CLASSES), after=_NO_CLUSTERS)
-            p = positive_column(y, p, self.positive, self.kind)
-        if self.predicted is not None:
-            if is_wide(p) or self.confidence is not None:
-                raise BadInput(
-                    Option("predicted"),
-                    " goes with one confidence a row, as p; leave it out where each class has a score",
-                )
-            columns |= {"predicted": self.predicted, "confidence": p, "classes": self.classes}
-            return decided_rows(None, **columns), "max"
-        if is_wide(p):
-            rule, own = self._rule(isinstance(self.confidence, str | None))
-            columns |= {"score": p, "classes": self.classes, "confidence": own}
-            return class_rows(None, **columns), rule
-        refuse(
-            self.given(*OF_CLASSES),
-            after=" belongs to several classes, but p has one score a row; pass one score for each class "
-            "(n x K), or the decisions as predicted",
-        )
-        columns |= {"score": {"score": p}, "cluster": self.cluster, "positive": self.positive}
-        return binary_rows(None, **columns), "max"
-
-    def of_source(self) -> tuple[AnyRows, Rule]:
-        """The checked rows of a source, and the rule of confidence."""
-        score, classes, predicted = self.score, self.classes, self.predicted
-        if predicted is None and classes is None:
-            if self.confidence is not None:
-                raise BadInput(
-                    Option("confidence"), " belongs to several classes; pass ", Option("classes"),
-                    ' too, such as "p_*"',
-                )  # fmt: skip
-            return self._of_two_classes(), "max"
-        if self.cluster is not None:
-            refuse(self.given(*OF_CLASSES), after=_NO_CLUSTERS)
-        if score is not None and not isinstance(score, str):
-            if len(score) > 1:
+            why = " belongs to several classes, and clusters to two; evaluate one class against the rest"
+            self.refuse(*OF_CLASSES, after=why)
+            p = positive_column(y, p, self.positive, self.kind) if in_memory else p
+        columns: dict[str, Any] = {"label": y, "group": self.by, "weight": self.weight}
+        columns |= {"count": self.count, "kind": self.kind, "missing": self.missing}
+        scores_of_classes = is_wide(p) if in_memory else self.classes is not None
+        if self.predicted is None and not scores_of_classes:
+            return self._of_two_classes(p, columns), "max"
+        if not in_memory and p is not None and not isinstance(p, str):
+            if len(p) > 1:
                 raise BadInput(
                     "several classes of one model at a time; pass one ", Option("score"),
                     ", the confidence",
                 )  # fmt: skip
-            score = next(iter(score), None)
-        columns: dict[str, Any] = {"label": self.label, "group": self.by, **self._options}
-        columns["encoding"] = self.encoding
-        if predicted is not None:
-            if self.confidence is not None:
-                raise BadInput(
-                    Option("confidence"), " belongs to scores of each class; with ",
-                    Option("predicted"), ", ", Option("score"), " names its column",
-                )  # fmt: skip
-            columns |= {"predicted": predicted, "confidence": score, "classes": _names_of(classes)}
-            return decided_rows(self.y, **columns), "max"
-        if score is not None:
+            p = next(iter(p), None)
+        if self.predicted is not None:
+            known = self.classes if in_memory else _names_of(self.classes)
+            columns |= {"confidence": p, "classes": known, "encoding": self.encoding}
+            self._check_confidence(p)
+            return decided_rows(source, predicted=self.predicted, **columns), "max"
+        if in_memory:
+            columns["score"] = p
+        elif p is not None:
             raise BadInput(
                 Option("score"), " is the confidence in decisions and goes with ", Option("predicted"),
                 "; with ", Option("classes"), ", leave it out",
             )  # fmt: skip
-        rule, own = self._rule(self.confidence is None or self.confidence in get_args(Rule))
-        return class_rows(self.y, classes=classes, confidence=own, **columns), rule
+        # the rule of confidence, or the user's own column of it
+        named = isinstance(own, str | None) if in_memory else own is None or own in get_args(Rule)
+        columns |= {"classes": self.classes, "encoding": self.encoding}
+        rows = class_rows(source, confidence=None if named else own, **columns)
+        return rows, (own or "max") if named else "max"
 
-    def _rule(self, by_name: bool) -> tuple[Any, Any]:
-        """The rule of confidence, or the user's own column of confidence."""
-        return (self.confidence or "max", None) if by_name else ("max", self.confidence)
+    def _check_confidence(self, p: Any) -> None:
+        """Refuse a second confidence in decisions."""
+        if self.p is not None and (is_wide(p) or self.confidence is not None):
+            raise BadInput(
+                Option("predicted"),
+                " goes with one confidence a row, as p; leave it out where each class has a score",
+            )
+        if self.confidence is not None:
+            raise BadInput(
+                Option("confidence"), " belongs to scores of each class; with ",
+                Option("predicted"), ", ", Option("score"), " names its column",
+            )  # fmt: skip
 
-    def _of_two_classes(self) -> Rows | ClassRows:
+    def _of_two_classes(self, p: Any, columns: Mapping[str, Any]) -> Rows | ClassRows:
         """Rows of one or more columns of scores; of several classes where the columns hold their scores."""
+        two = {"cluster": self.cluster, "positive": self.positive}
+        if self.p is not None:
+            why = (
+                " belongs to several classes, but p has one score a row; pass one score for each class "
+                "(n x K), or the decisions as predicted"
+            )
+            self.refuse(*OF_CLASSES, after=why)
+            return binary_rows(None, score={"score": p}, **columns, **two)
+        if self.confidence is not None:
+            raise BadInput(
+                Option("confidence"), " belongs to several classes; pass ", Option("classes"),
+                ' too, such as "p_*"',
+            )  # fmt: skip
         opened = open_source(self.y, self.encoding)
-        columns: dict[str, Any] = {"label": self.label, "group": self.by, **self._options}
-        two = {"score": self.score, "cluster": self.cluster, "positive": self.positive}
         try:
-            return binary_rows(opened, **columns, **two, id=self.ids)
+            return binary_rows(opened, score=p, **columns, **two, id=self.ids)
         except BadInput:
-            if self.score is None and self.cluster is None and (guess := _guessed(opened, columns)):
+            if p is None and self.cluster is None and (guess := _guessed(opened, columns)):
                 return guess
             raise
 
@@ -196,14 +187,6 @@ def _names_of(classes: Any) -> Sequence[str] | None:
             "that occur",
         )  # fmt: skip
     return names
-
-
-def refuse(names: Sequence[str], before: str = "", after: str = "") -> None:
-    """Refuse options that do not belong there, if there are any."""
-    kind = Option if after else Setting
-    listed = [part for name in names for part in (" and ", kind(name))]
-    if listed:
-        raise BadInput(before, *listed[1:], after)
 
 
 def tally_of(rows: ClassRows | DecidedRows, rule: Rule = "max") -> ClassTally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from scorewise.estimate import number
@@ -119,17 +119,10 @@ def data_line(
     else:
         up, down = d.positives or 0, d.negatives or 0
         part = f" ({percent(up / (up + down))})" if up + down else ""
-        sides = [DASH if c is None else Name(c) for c in (d.positive, d.negative)]
-        line = [
-            count(d.rows),
-            *of,
-            f": {count(up)} ",
-            sides[0],
-            f"{part}, {count(down)} ",
-            sides[1],
-        ]
+        yes, no = (DASH if c is None else Name(c) for c in (d.positive, d.negative))
+        line = [count(d.rows), *of, f": {count(up)} ", yes, f"{part}, {count(down)} ", no]
         rule = "" if d.rule == "given" else f" ({d.rule})"
-        line += ["; ", sides[0], f" is positive{rule}"] if d.rule else []
+        line += ["; ", yes, f" is positive{rule}"] if d.rule else []
     if clusters is not None:
         line.append(f"; in {clusters}")
     line += [f"; {plural(d.dropped, 'row')} dropped as missing"] if d.dropped else []
@@ -262,11 +255,11 @@ def _measure_table(
         Column("Skill", "skill", meaning=" ".join([SKILL, *tested])),
         *[METHOD] * _is_whole(doc),
     ]
-    rows: list[tuple[object, ...] | Heading] = []
-    for title, group in by_question(measures, doc.settings.threshold):
-        cells = ((m.title, m, m, m, m, m.method) for m in group)
-        rows += [Heading(title), *(row[: len(columns)] for row in cells)]
-    return Table(columns, rows, notes)
+
+    def row(m: MeasureRow) -> tuple[object, ...]:
+        return (m.title, m, m, m, m, m.method)[: len(columns)]
+
+    return Table(columns, by_question(measures, doc.settings.threshold, row), notes)
 
 
 def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
@@ -279,42 +272,33 @@ def _side_by_side(doc: EvaluationDocument, notes: Sequence[str]) -> Table:
     measures = [m for m in models[0].measures if m.name not in listed]
     pair = len(models) == 2 and not whole
     gaps = {d.measure: d for d in doc.differences} if pair else {}
-    rows: list[tuple[object, ...] | Heading] = []
-    for title, group in by_question(measures, doc.settings.threshold):
-        rows.append(Heading(title))
-        for m in group:
-            each = [of[m.name] for of in by_name]
-            winner = None if gaps else _winner(doc, m)
-            cells = [Compared(x, i == winner) for i, x in enumerate(each)]
-            baselines = {x.baseline for x in each}
-            common = baselines.pop() if len(baselines) == 1 else None
-            last = difference_cell(gaps.get(m.name)) if gaps else "" if common is None else common
-            methods = dict.fromkeys(x.method for x in each if x.method)
-            name = FIRST_TITLES.get(m.name, m.title) if pair else m.title
-            rows.append((name, *cells, last, *["; ".join(methods)] * whole))
+
+    def row(m: MeasureRow) -> tuple[object, ...]:
+        each = [of[m.name] for of in by_name]
+        winner = None if gaps else _winner(doc, m)
+        cells = [Compared(x, i == winner) for i, x in enumerate(each)]
+        baselines = {x.baseline for x in each}
+        common = baselines.pop() if len(baselines) == 1 else None
+        last = difference_cell(gaps.get(m.name)) if gaps else "" if common is None else common
+        methods = dict.fromkeys(x.method for x in each if x.method)
+        name = FIRST_TITLES.get(m.name, m.title) if pair else m.title
+        return (name, *cells, last, *["; ".join(methods)] * whole)
+
+    rows = by_question(measures, doc.settings.threshold, row)
     if pair:
         tables = [matrix(doc.data, model).counts for model in models]
         counts = [" ".join(map(count, (tp, fp, fn, tn))) for (tp, fn), (fp, tn) in tables]
         rows.append(("TP FP FN TN", *counts, ""))
-    apart = "Diff.: the first less the second"
-    apart += (
-        "; *: the paired interval excludes 0."
-        if any(d.excludes_zero for d in gaps.values())
-        else "."
-    )
+    last = Column("Baseline", optional=True, point=True, meaning=f"{BASELINE}.")
+    if gaps:
+        clear = any(d.excludes_zero for d in gaps.values())
+        star = "; *: the paired interval excludes 0" * clear
+        last = Column("Diff.", meaning=f"Diff.: the first less the second{star}.")
     brackets = f"Brackets: {percent(doc.settings.level)} interval."
-    columns = [
-        Column("Measure", "title"),
-        *(
-            Column(Name(m.name), "compared", meaning="" if i else brackets)
-            for i, m in enumerate(models)
-        ),
-        Column("Diff.", meaning=apart)
-        if gaps
-        else Column("Baseline", optional=True, point=True, meaning=f"{BASELINE}."),
-        *[METHOD] * whole,
-    ]
-    return Table(columns, rows, notes)
+    columns = [Column("Measure", "title")]
+    columns += [Column(Name(m.name), "compared", meaning=brackets) for m in models[:1]]
+    columns += [Column(Name(m.name), "compared") for m in models[1:]]
+    return Table([*columns, last, *[METHOD] * whole], rows, notes)
 
 
 def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
@@ -332,17 +316,20 @@ def _winner(doc: EvaluationDocument, m: MeasureRow) -> int | None:
 
 
 def by_question(
-    measures: Sequence[MeasureRow], threshold: float | None = None
-) -> list[tuple[str, list[MeasureRow]]]:
-    """Each group's title and its measures; on the first screen, decisions at the threshold come last."""
-    groups: dict[str, list[MeasureRow]] = {}
+    measures: Sequence[MeasureRow],
+    threshold: float | None,
+    row: Callable[[MeasureRow], tuple[object, ...]],
+) -> list[tuple[object, ...] | Heading]:
+    """The row of each measure, under the headings of groups; on the first screen, decisions come last."""
     titles = TITLES
     if threshold is not None and all(m.name in FIRST for m in measures):
-        measures = sorted(measures, key=lambda m: FIRST.index(m.name))
+        measures = [m for name in FIRST for m in measures if m.name == name]
         titles = {**TITLES, "decisions": f"At the threshold {threshold:g}"}
+    groups: dict[str, list[tuple[object, ...] | Heading]] = {}
     for m in measures:
-        groups.setdefault(m.group, []).append(m)
-    return [(titles.get(g, g.capitalize()), ms) for g, ms in groups.items()]
+        heading = Heading(titles.get(m.group, m.group.capitalize()))
+        groups.setdefault(m.group, [heading]).append(row(m))
+    return [x for rows in groups.values() for x in rows]
 
 
 def class_facts(doc: EvaluationDocument) -> list[tuple[str, Sentence]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from scorewise import displays
 from scorewise.displays.canvas import take_options
 from scorewise.evaluation.result import ClassEvaluation, Comparison, Evaluation, OfModels
 from scorewise.show.result import Pictures
 
+Models: TypeAlias = Sequence[tuple[str | None, Evaluation]]  # of one, without its name
 FIRST = ("roc", "precision_recall", "reliability", "confusion")
 COMPARED = ("accuracy", "macro_f1", "macro_auroc", "log_loss", "brier")  # models of several classes
 
@@ -22,7 +23,9 @@ def pictures_of(of: OfModels) -> Pictures:
     if isinstance(of, Comparison) and of.several:
         differences = partial(displays.ForestDisplay.from_differences, of, COMPARED)
         return Pictures({"differences": differences}, ("differences",))
-    models = {name: e for name, e in of.evaluations.items() if isinstance(e, Evaluation)}
+    evaluations = {name: e for name, e in of.evaluations.items() if isinstance(e, Evaluation)}
+    several = len(evaluations) > 1
+    models = [(name if several else None, e) for name, e in evaluations.items()]
     kinds: dict[str, Any] = {
         "roc": partial(_curves, models, displays.RocDisplay),
         "precision_recall": partial(_curves, models, displays.PrecisionRecallDisplay),
@@ -33,13 +36,13 @@ def pictures_of(of: OfModels) -> Pictures:
         "lift": partial(_curves, models, displays.LiftDisplay),
         "cost_curve": partial(_curves, models, displays.CostCurveDisplay),
     }
-    if all(e.tally.kind != "score" for e in models.values()):
+    if all(e.tally.kind != "score" for _, e in models):
         kinds["decision_curve"] = partial(_curves, models, displays.DecisionCurveDisplay)
     first: tuple[str, ...] = FIRST
-    if len(models) > 1:
+    if several:
         kinds["differences"] = partial(displays.ForestDisplay.from_differences, of)
         first = (*FIRST[:3], "differences")
-    if all(e.groups for e in models.values()):
+    if all(e.groups for _, e in models):
         kinds["groups"] = partial(displays.ForestDisplay.from_groups, of)
         first = (*first, "groups")
     return Pictures(kinds, first)
@@ -48,17 +51,15 @@ def pictures_of(of: OfModels) -> Pictures:
 def _of_classes(e: ClassEvaluation) -> Pictures:
     """Each class against the rest, the confidence, the decisions, and the risk of those kept."""
     t, level, seed = e.tally, e.settings.level, e.settings.seed
-    kinds: dict[str, Any] = {
-        "roc": partial(displays.ClassRocDisplay.from_tally, t, level=level),
-        "precision_recall": partial(
-            displays.ClassPrecisionRecallDisplay.from_tally, t, level=level
-        ),
-        "reliability": partial(
-            displays.ClassReliabilityDisplay.from_tally, t, level=level, seed=seed
-        ),
-        "confusion": partial(displays.ConfusionDisplay.from_tally, t, level=level),
-        "risk_coverage": partial(displays.RiskCoverageDisplay.from_tally, t, level=level),
+    shown: dict[str, Any] = {
+        "roc": displays.ClassRocDisplay,
+        "precision_recall": displays.ClassPrecisionRecallDisplay,
+        "reliability": displays.ClassReliabilityDisplay,
+        "confusion": displays.ConfusionDisplay,
+        "risk_coverage": displays.RiskCoverageDisplay,
     }
+    kinds: dict[str, Any] = {n: partial(x.from_tally, t, level=level) for n, x in shown.items()}
+    kinds["reliability"] = partial(kinds["reliability"], seed=seed)
     first: tuple[str, ...] = ("roc", "reliability", "confusion", "risk_coverage")
     if e.groups:
         kinds["groups"] = partial(displays.ForestDisplay.from_groups, {"": e}, "accuracy")
@@ -66,53 +67,36 @@ def _of_classes(e: ClassEvaluation) -> Pictures:
     return Pictures(kinds, first)
 
 
-def _curves(models: Mapping[str, Evaluation], kind: Any, *, ax: Any, **options: Any) -> Any:
-    for name, e in models.items():
+def _curves(models: Models, kind: Any, *, ax: Any, **options: Any) -> Any:
+    for name, e in models:
         known = take_options(kind, {"level": e.settings.level, "seed": e.settings.seed})
-        drawn = kind(e.tally, name if len(models) > 1 else None, **known).plot(ax=ax, **options)
+        drawn = kind(e.tally, name, **known).plot(ax=ax, **options)
         ax = drawn.ax_
     return drawn
 
 
-def _reliability(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
+def _reliability(models: Models, *, ax: Any, **options: Any) -> Any:
     """On one panel with histograms at its foot, or on two of a figure of its own."""
-    for name, e in models.items():
-        level, seed = e.settings.level, e.settings.seed
-        shown = displays.ReliabilityDisplay(
-            e.tally,
-            name if len(models) > 1 else None,
-            level=level,
-            seed=seed,
-            rows=e.clustered_rows,
-        )
+    for name, e in models:
+        level, seed, rows = e.settings.level, e.settings.seed, e.clustered_rows
+        shown = displays.ReliabilityDisplay(e.tally, name, level=level, seed=seed, rows=rows)
         own = {"histogram": True, "parts": False} if hasattr(ax, "plot") else {}
         drawn = shown.plot(ax=ax, **own | options)
         ax = drawn.axes_ if len(drawn.axes_) > 1 else drawn.ax_
     return drawn
 
 
-def _confusions(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    several = len(models) > 1
-    made = {
-        name: displays.ConfusionDisplay(
-            e.confusion, name if several else None, level=e.settings.level
-        )
-        for name, e in models.items()
-    }
-    return _panels({name: shown.plot for name, shown in made.items()}, ax, options)
+def _confusions(models: Models, *, ax: Any, **options: Any) -> Any:
+    made = {n: displays.ConfusionDisplay(e.confusion, n, level=e.settings.level) for n, e in models}
+    return _panels({n: shown.plot for n, shown in made.items()}, ax, options)
 
 
-def _densities(models: Mapping[str, Evaluation], *, ax: Any, **options: Any) -> Any:
-    several = len(models) > 1
+def _densities(models: Models, *, ax: Any, **options: Any) -> Any:
     draw = displays.DensityDisplay.from_tally
-    made = {
-        name: partial(draw, e.tally, **({"name": name} if several else {}))
-        for name, e in models.items()
-    }
-    return _panels(made, ax, options)
+    return _panels({n: partial(draw, e.tally, name=n) for n, e in models}, ax, options)
 
 
-def _panels(plots: Mapping[str, Any], ax: Any, options: Mapping[str, Any]) -> Any:
+def _panels(plots: Mapping[Any, Any], ax: Any, options: Mapping[str, Any]) -> Any:
     """A panel for each model; one alone is drawn where it is asked for."""
     if len(plots) == 1:
         return next(iter(plots.values()))(ax=ax, **options)

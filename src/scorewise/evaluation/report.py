@@ -21,6 +21,7 @@ from scorewise.evaluation.page import (
     table_of,
 )
 from scorewise.inference.shares import wilson_of
+from scorewise.registry import MEASURES
 from scorewise.show.page import Column, Page, Section, Table, verdict
 from scorewise.show.words import Compared, Name, percent
 from scorewise.subgroups.pooling import pooled_section
@@ -30,14 +31,7 @@ QUESTIONS = {
     "probabilities": ("probability", "calibration"),
     "threshold": ("decisions",),
 }
-RATES = {
-    "sensitivity": "Sensitivity (recall)",
-    "specificity": "Specificity",
-    "precision": "Precision (PPV)",
-    "npv": "NPV",
-    "f1": "F1",
-    "accuracy": "Accuracy",
-}
+RATES = ("sensitivity", "specificity", "precision", "npv", "f1", "accuracy")
 
 
 def evaluation_report(doc: EvaluationDocument) -> Page:
@@ -114,8 +108,11 @@ def _rates(doc: EvaluationDocument) -> Table:
     """What the decisions come to, model by model; a form that can move follows the threshold."""
     by_name = [{m.name: m for m in model.measures} for model in doc.models]
     rows: list[tuple[object, ...]] = [
-        (title, *(Compared(of[name], False) if name in of else None for of in by_name))
-        for name, title in RATES.items()
+        (
+            MEASURES[name].title,
+            *(Compared(of[name], False) if name in of else None for of in by_name),
+        )
+        for name in RATES
     ]
     rows.append(("Alert rate", *(_alert_rate(doc, model) for model in doc.models)))
     up, down = doc.data.weight_positives or 0.0, doc.data.weight_negatives or 0.0

@@ -46,7 +46,7 @@ from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
+    from scorewise.evaluation.document import DifferenceRecord
 
 # the measures of the first screen
 FIRST = (
@@ -100,17 +100,18 @@ class OfModels(Result):
         """The differences of models in all measures, or in some."""
         return []
 
-    def document(self) -> EvaluationDocument:
-        """What is written and shown; `scorewise schema evaluate` prints its schema."""
-        from scorewise.evaluation.document import evaluation_document
+    def document(self) -> Any:
+        """What is written and shown; `scorewise schema` prints its schema."""
+        return self._document(every=True)
 
-        return evaluation_document(self, every=True)
-
-    def brief(self) -> EvaluationDocument:
+    def brief(self) -> Any:
         """The document of the first screen."""
+        return self._document(every=False)
+
+    def _document(self, every: bool) -> Any:
         from scorewise.evaluation.document import evaluation_document
 
-        return evaluation_document(self, every=False)
+        return evaluation_document(self, every)
 
     def pictures(self) -> Pictures:
         """ROC, precision-recall, reliability and confusion of each model, and what goes with them.
@@ -134,6 +135,7 @@ class Evaluation(OfModels, Measured):
     confusion: Confusion
     settings: Settings
     groups: Mapping[str, Evaluation]
+    clusters: Ints | None = None  # the number of the cluster of each row, where rows come in any
 
     def __init__(self, tally: Tally, settings: Settings, notes: tuple[str, ...] = ()) -> None:
         self.tally, self.settings, self.notes = tally, settings, notes
@@ -150,6 +152,7 @@ class Evaluation(OfModels, Measured):
         t = Tally.of_rows(rows, name, rows.sources)
         made = cls(t.unlabelled() if nameless else t, settings)
         made.clustered_rows = rows if rows.cluster is not None else None
+        made.clusters = rows.cluster
         return made
 
     @property
@@ -193,11 +196,6 @@ class Evaluation(OfModels, Measured):
         if rows is None or rows.cluster is None:
             return e
         return clustered(e, MEASURES[name], rows, self.tally, vars(self.settings), rows.cluster)
-
-    @property
-    def clusters(self) -> Ints | None:
-        """The number of the cluster of each row; None where rows stand alone."""
-        return None if self.clustered_rows is None else self.clustered_rows.cluster
 
     @cached_property
     def mean_error(self) -> Estimate:
@@ -275,9 +273,8 @@ class ClassEvaluation(OfModels, Measured):
         """The scores of each class against the rest, by the name of the class."""
         return Each(self.tally, self.settings)
 
-    def document(self) -> EvaluationDocument:
-        """What is written and shown; `scorewise schema evaluate` prints its schema."""
-        return cached(self, "document", super().document)
+    def _document(self, every: bool) -> Any:
+        return cached(self, ("document", every), partial(super()._document, every))
 
 
 AnyEvaluation: TypeAlias = Evaluation | ClassEvaluation
@@ -316,9 +313,8 @@ class Comparison(OfModels, Lazy[Any]):
     ) -> None:
         self.models, self.settings, self.min_rows = models, settings, min_rows
         self.notes = tuple(dict.fromkeys(models.notes))
-        self.rows: Any = next(
-            iter(models.rows.values())
-        )  # of all models, unless they have their own
+        # of all models, unless they have their own
+        self.rows: Any = next(iter(models.rows.values()))
         self.several = isinstance(self.rows, ClassRows)  # classes
         self._nameless = nameless  # labels in memory may have no name
         self._differences: dict[tuple[str, str, str], Estimate] = {}

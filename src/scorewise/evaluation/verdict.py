@@ -116,7 +116,9 @@ def _compared(
 ) -> Iterator[Claim]:
     """How well one model ranks; of several, which ranks better, as far as paired differences tell."""
     by_pair = {frozenset((d.first, d.second)): d for d in differences if d.measure == "auroc"}
-    ranked = sorted(models, key=lambda n: -a.value if (a := models[n].auroc).defined else 9.0)
+    areas = {name: e.auroc for name, e in models.items()}
+    order = {name: -a.value if a.defined else 9.0 for name, a in areas.items()}
+    ranked = sorted(models, key=order.__getitem__)
     pairs = [p for p in combinations(ranked, 2) if len(ranked) <= SHOWN or p[0] == ranked[0]]
     known = [(*pair, d) for pair in pairs if (d := by_pair.get(frozenset(pair))) and d.has_interval]
     if not known:
@@ -173,12 +175,8 @@ def of_pair(
 def _decided(models: Mapping[str, Evaluation]) -> Iterator[Claim]:
     """What the threshold does: how many positives it finds, and how many of its alerts are right."""
     threshold = next(iter(models.values())).settings.threshold
-    # 0.5 means nothing for scores of other kinds
-    used = {
-        name: e
-        for name, e in models.items()
-        if e.tally.kind != "score" or threshold != Settings.threshold
-    }
+    chosen = threshold != Settings.threshold  # 0.5 means nothing for scores of other kinds
+    used = {name: e for name, e in models.items() if chosen or e.tally.kind != "score"}
     parts: list[str] = []
     for name, e in list(used.items())[:SHOWN]:
         recall, precision, who = e.sensitivity, e.precision, quoted(name)
@@ -270,10 +268,8 @@ def _right(e: ClassEvaluation) -> Iterator[Claim]:
     a, m = e.accuracy, e.macro_auroc
     if a.defined:
         base = a.baseline or 0.0
-        text, finding = (
-            f"The predicted class is right in {as_percent(a)} of rows",
-            "better than constant",
-        )
+        text = f"The predicted class is right in {as_percent(a)} of rows"
+        finding = "better than constant"
         if a.high < base:
             text, finding = f"{text}, worse than a constant", "worse than constant"
         elif a.low <= base:

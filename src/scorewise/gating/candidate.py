@@ -198,8 +198,8 @@ class Candidate:
                 f"{name} has decisions at {doc.settings.threshold:g}, not at {cut:g}; pass ",
                 Option("threshold", doc.settings.threshold),
             )
-        limits = (row.value, row.low, row.high)
-        value, low, high = (math.nan if x is None else float(x) for x in limits)
+        known = (row.value, row.low, row.high)
+        value, low, high = (math.nan if x is None else float(x) for x in known)
         other = Estimate(value, low, high, level, row.method, row.why)
         other = rescaled(other, normal_quantile(row.level) / normal_quantile(level))
         gap = difference(e[m.name], other, level, lambda: 0.0)

@@ -58,14 +58,6 @@ class CheckRecord(Record):
         return self.requirement + (f" ({self.of})" if self.of else "")
 
     @classmethod
-    def of_evidence(cls, x: Evidence, requirement: str, **fields: Any) -> CheckRecord:
-        """The record of an outcome with its sentence, and what it goes by."""
-        return cls(
-            requirement=requirement, measure=x.measure, of=x.of, estimate=x.estimate,
-            baseline=x.baseline, paired=x.paired, rows=x.rows, **fields,
-        )  # fmt: skip
-
-    @classmethod
     def checked(cls, r: Requirement, x: Evidence, groups: int) -> CheckRecord:
         """A requirement held against its evidence, in all rows or in one of so many groups."""
         where, e = f"{r.text}{f' ({x.of})' if x.of else ''}", x.estimate
@@ -87,8 +79,10 @@ class CheckRecord(Record):
                 if needed is not None
                 else "the value lies at the limit, so that no number of rows would tell."
             )
-        fields = {"outcome": outcome, "limit": r.limit, "rows_needed": needed, "sentence": text}
-        return cls.of_evidence(x, r.text, **fields)
+        return cls(
+            requirement=r.text, measure=x.measure, of=x.of, outcome=outcome, estimate=e, limit=r.limit,
+            baseline=x.baseline, paired=x.paired, rows=x.rows, rows_needed=needed, sentence=text,
+        )  # fmt: skip
 
 
 class BaselineRecord(Record):

@@ -19,7 +19,6 @@ from scorewise.columns.sources import is_source
 from scorewise.drifting import Drift
 from scorewise.errors import BadInput, Option, no_scores, plain, short
 from scorewise.estimate import Estimate
-from scorewise.evaluation.document import data_of
 from scorewise.gating.candidate import RESULTS, Candidate, Evidence, evidence_of_result
 from scorewise.gating.document import (
     CheckRecord,
@@ -36,6 +35,7 @@ from scorewise.gating.requirements import (
     bonferroni_level,
     parsed,
 )
+from scorewise.show.data import DataRecord
 from scorewise.show.result import Pictures, Result
 from scorewise.writing import write
 
@@ -56,13 +56,8 @@ KEYS: dict[str, tuple[type, ...]] = {
     "encoding": (str,),
 }  # fmt: skip
 PATHS = ("file", "baseline", "ledger")  # which lie beside the file
-TYPES = {
-    str: "text",
-    list: "a list of texts",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
+TYPES = {str: "text", list: "a list of texts", int: "a whole number", float: "a number"}
+TYPES[bool] = "true or false"
 
 
 class Gate(Result):
@@ -93,12 +88,9 @@ class Gate(Result):
 
         bars = {}
         for c in self.checks:
-            e = c.estimate
-            if ">" in c.requirement:
-                value, low, high = (x - c.limit for x in (e.value, e.low, e.high))
-            else:
-                value, low, high = (c.limit - x for x in (e.value, e.high, e.low))
-            bars[c.name] = replace(e, value=value, low=low, high=high)
+            e, sign = c.estimate, 1 if ">" in c.requirement else -1
+            low, high = sorted(sign * (x - c.limit) for x in (e.low, e.high))
+            bars[c.name] = replace(e, value=sign * (e.value - c.limit), low=low, high=high)
         what = "beyond the limit: right of the line it is kept"
         display = ForestDisplay(bars, what=what, lines={"limit": (0.0, -1)})
         return Pictures({"margins": display.plot}, ("margins",))
@@ -208,7 +200,7 @@ def _of_rows(
         for r in required
         if r.end == "value"
     ]
-    data, baselines = data_of(x.overall.tally), [*x.baselines.values()]
+    data, baselines = DataRecord.of(x.overall.tally), [*x.baselines.values()]
     doc = GateDocument.of(s, checks, hints, data=data, baselines=baselines, looks=looks)
     return Gate(doc, tuple(x.notes))
 
@@ -262,10 +254,11 @@ def _no_drift(d: Drift, kind: str) -> Iterator[CheckRecord]:
         what = f"no {kind} drift" if kind != "any" else "no drift"
         none = Estimate.undefined("judged by the kind of drift", d.settings.level)
         rows, reference = w.sample.tally.origin.rows, plain(d.reference.name)
-        x = Evidence(of, "drift", none, rows, paired=False, baseline=reference)
         text = f"{what}{f' ({of})' if of else ''}: {w.kind}. {w.verdict}"
-        fields = {"outcome": outcome, "limit": 0.0, "rows_needed": None, "sentence": text}
-        yield CheckRecord.of_evidence(x, what, **fields)
+        yield CheckRecord(
+            requirement=what, measure="drift", of=of, outcome=outcome, estimate=none, limit=0.0,
+            baseline=reference, paired=False, rows=rows, rows_needed=None, sentence=text,
+        )  # fmt: skip
 
 
 def read_gates(path: str | PathLike[str]) -> dict[str, Any]:

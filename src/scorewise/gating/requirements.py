@@ -203,15 +203,12 @@ def decide(r: Requirement, e: Estimate, rows: int, groups: int = 1) -> Decision:
     away = abs(e.value - r.limit)
     reach = abs(e.value - near)
     if not r.holds(e.value):
-        reach = (
-            abs(e.value - far)
-            * normal_quantile(1 - (1 - e.level) / groups)
-            / normal_quantile(e.level)
-        )
+        reach = abs(e.value - far) * normal_quantile(bonferroni_level(e.level, groups))
+        reach /= normal_quantile(e.level)
     total = rows * (reach / away) ** 2 if away > 0 else math.inf
-    return Decision(
-        "inconclusive", max(math.ceil(total * (1 - 1e-9)), rows + 1) if total <= MAX_ROWS else None
-    )
+    if total > MAX_ROWS:
+        return Decision("inconclusive")
+    return Decision("inconclusive", max(math.ceil(total * (1 - 1e-9)), rows + 1))
 
 
 def with_rule_of_three(e: Estimate, m: Measure, rows: int) -> Estimate:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -43,34 +43,14 @@ def repeated(t: Tally, times: float) -> Tally:
     return Tally(t.score, neg, pos, neg2, pos2, t.kind, t.origin, t.coarse)
 
 
-class Population:
-    """Rows to come: what is taken for granted of them, and the intervals that so many of them give."""
-
-    prevalence: float  # NaN where there are no positives
-    register: Mapping[str, Measure]
-    supposed: list[str]
-    notes: tuple[str, ...] = ()  # what was guessed when a pilot was read
-    columns: Sequence[tuple[str, str]] = ()  # options that name those of a pilot again
-    supposed_of_two: Sequence[str] = ()  # what is taken for granted of two models
-
-    def estimate(self, name: str, rows: float, level: float) -> Estimate:
-        """The measure with the interval of so many rows."""
-        raise NotImplementedError
-
-    def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
-        """The difference of two models, of this value, with the interval of so many rows."""
-        raise NotImplementedError
-
-    def positives(self, rows: int) -> int | None:
-        """How many of so many rows are positive."""
-        return None if math.isnan(self.prevalence) else round(rows * self.prevalence)
-
-
-class Pilot(Population):
+class Pilot:
     """Rows like those to come, evaluated, and compared where there are two models.
 
     `evaluated` and `compared` give them at a level, which decides on the ends of the interval.
     """
+
+    columns: Sequence[tuple[str, str]] = ()  # options that name its columns again
+    supposed_of_two: Sequence[str] = ()
 
     def __init__(self, evaluated: Callable[[float], Any], compared: Any = None) -> None:
         self.evaluated, self.compared = evaluated, compared
@@ -123,8 +103,7 @@ class Pilot(Population):
         if not isinstance(e, Evaluation) or e.clusters is not None:
             return rescaled(self.evaluated(level)[name], math.sqrt(rows / self.rows))
         t = repeated(e.tally, rows / self.rows)
-        m, settings = MEASURES[name], {**vars(e.settings), "level": level}
-        return m.under(settings, t.confusion(e.settings.threshold) if m.group == "decisions" else t)
+        return MEASURES[name].of_tally(t, {**vars(e.settings), "level": level})
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
         """By the paired difference in the pilot, about the value supposed."""
@@ -143,21 +122,19 @@ class Pilot(Population):
         return rescaled(e, math.sqrt(rows / len(data)), value)
 
 
-class Supposed(Population):
+class Supposed:
     """Rows as they are supposed to be: calibrated binormal scores of that AUROC, or a share.
 
     `correlation` is that of the scores of two models within a class, or of their decisions.
     """
 
+    columns: Sequence[tuple[str, str]] = ()
     register: Mapping[str, Measure] = {**MEASURES, "cohen_kappa": RATER_MEASURES["cohen_kappa"]}
 
     def __init__(
-        self,
-        value: float | None,
-        prevalence: float | None,
-        correlation: float | None,
+        self, value: float | None, prevalence: float | None, correlation: float | None,
         area: float | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.value, self.area = value, area
         self.prevalence = 0.5 if prevalence is None else prevalence
         self.correlation = 0.5 if correlation is None else correlation
@@ -168,11 +145,8 @@ class Supposed(Population):
         alike = f"two models that correlate by {self.correlation:g} within a class"
         self.supposed_of_two = [alike]
         # measures that are shares of decisions, and what share of all rows each of them is of
-        self.shares = {
-            "sensitivity": self.prevalence,
-            "specificity": 1 - self.prevalence,
-            "accuracy": 1.0,
-        }
+        up = self.prevalence
+        self.shares = {"sensitivity": up, "specificity": 1 - up, "accuracy": 1.0}
 
     def needed(self, name: str) -> float:
         """The value that is expected, or a refusal."""
@@ -202,9 +176,7 @@ class Supposed(Population):
                 " for calibrated scores that rank so well, or a pilot file",
             )  # fmt: skip
         t = repeated(_binormal(area, self.prevalence), rows)
-        m = MEASURES[name]
-        settings = {"level": level, "threshold": 0.5, "seed": 0}
-        e = m.under(settings, t.confusion(0.5) if m.group == "decisions" else t)
+        e = MEASURES[name].of_tally(t, {"level": level, "threshold": 0.5, "seed": 0})
         return replace(e, value=area) if name == "auroc" else e
 
     def difference(self, name: str, rows: float, level: float, value: float) -> Estimate:
@@ -229,6 +201,9 @@ class Supposed(Population):
             spread /= self.shares[name]
         ends = wald(value, math.sqrt(spread / rows), level, "identity")
         return Estimate(value, *ends, level, "normal")
+
+
+Population: TypeAlias = Pilot | Supposed  # what is taken for granted of rows to come
 
 
 def _binormal(area: float, prevalence: float) -> Tally:

@@ -274,11 +274,16 @@ class Planner:
     ) -> NeedRecord:
         """The record of a goal; of raters, items are counted."""
         raters = name == "cohen_kappa" or "fleiss_kappa" in self.population.register
-        positives = None if raters else self.population.positives(rows)
+        positives = None if raters else self.positives(rows)
         return NeedRecord(
             goal=goal, text=text, measure=name, unit="items" if raters else "rows", rows=rows,
             positives=positives, value=value, reach=reach,
         )  # fmt: skip
+
+    def positives(self, rows: int) -> int | None:
+        """How many of so many rows are positive; None where that is not known."""
+        up = self.population.prevalence
+        return None if math.isnan(up) else round(rows * up)
 
     def half_width(self, name: str, rows: float) -> float:
         """Half the width of the interval of so many rows."""
@@ -340,7 +345,7 @@ class Planner:
                 goals.append((rows, f"for a guarantee of {c.text} by a cut within {near:g} of it"))
         for rows, text in goals:
             total = math.ceil(rows / share) if unit == "rows" else rows
-            positives = self.population.positives(total) if unit == "rows" else None
+            positives = self.positives(total) if unit == "rows" else None
             yield NeedRecord(
                 goal="guarantee", text=text, measure=c.measure, unit=unit, rows=total,
                 positives=rows if c.unit == "positives" else positives, value=c.limit, reach=None,

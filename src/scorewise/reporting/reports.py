@@ -182,20 +182,17 @@ class Report(Result):
             "recalibration": self._recalibrated(),
             "agreement": None,
         }
-        return ReportDocument(
-            verdict=_verdict(own, parts["instances"], self._drift),
+        doc = ReportDocument(
+            verdict=[],
             files=[_file(path) for path in own.data.sources if Path(path).is_file()],
             evaluation=own,
             comparison=parts["comparison"],
             inspection=parts["instances"],
             drift=self._drift,
             recalibration=parts["recalibration"],
-            absent=[
-                AbsentRecord(section=name, needs=NEEDS[name])
-                for name, part in parts.items()
-                if not part
-            ],
+            absent=[AbsentRecord(section=n, needs=NEEDS[n]) for n, x in parts.items() if not x],
         )
+        return replace(doc, verdict=_verdict(doc))
 
     def _rows_to_check(self) -> InspectDocument | None:
         if self._models is None:
@@ -218,28 +215,13 @@ class Report(Result):
 
 
 def report(
-    y: Any,
-    p: Any = None,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    classes: Spec | Sequence[Any] | None = None,
-    weight: Any = None,
-    count: Any = None,
-    positive: Any = None,
-    by: Any | Sequence[str] = None,
-    cluster: Any = None,
-    ids: str | None = None,
-    reference: Any = None,
-    min_rows: int = 20,
-    threshold: float = 0.5,
-    level: float = 0.95,
-    seed: int = 0,
-    kind: Kind | None = None,
-    missing: Missing = "refuse",
-    clip: float | None = None,
-    encoding: str | None = None,
-) -> Report:
+    y: Any, p: Any = None, *, label: str | None = None, score: str | Sequence[str] | None = None,
+    classes: Spec | Sequence[Any] | None = None, weight: Any = None, count: Any = None,
+    positive: Any = None, by: Any | Sequence[str] = None, cluster: Any = None,
+    ids: str | None = None, reference: Any = None, min_rows: int = 20, threshold: float = 0.5,
+    level: float = 0.95, seed: int = 0, kind: Kind | None = None, missing: Missing = "refuse",
+    clip: float | None = None, encoding: str | None = None,
+) -> Report:  # fmt: skip
     """All that is known of scores, for one HTML file: `report("scores.csv").report("report.html")`.
 
     It is what `evaluate` finds, with groups (`by`) and curves; with two or more scores, what `compare`
@@ -269,18 +251,15 @@ def report(
     return Report(made, reference, columns, ids)
 
 
-def _verdict(
-    own: EvaluationDocument,
-    inspection: InspectDocument | None,
-    drifted: Mapping[str, DriftDocument],
-) -> list[Claim]:
+def _verdict(doc: ReportDocument) -> list[Claim]:
     """The sentences of the evaluation, what has drifted and what to check; the next commands last."""
-    claims = [c for c in own.verdict if c.about != "next"]
-    for doc in drifted.values():
-        claims += [c for c in doc.verdict if c.about != "next"][:2]
-    if inspection is not None:
-        claims += [c for c in inspection.verdict if c.about == "labels"][:1]
-    return [*claims, *(c for c in own.verdict if c.about == "next")]
+    own = doc.evaluation.verdict
+    claims = [c for c in own if c.about != "next"]
+    for drifted in doc.drift.values():
+        claims += [c for c in drifted.verdict if c.about != "next"][:2]
+    if doc.inspection is not None:
+        claims += [c for c in doc.inspection.verdict if c.about == "labels"][:1]
+    return [*claims, *(c for c in own if c.about == "next")]
 
 
 def _file(path: str) -> FileRecord:

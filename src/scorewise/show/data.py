@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from scorewise.show.records import (
     record_of,
 )
 from scorewise.show.words import Name, Sentence, count, listed_names, percent, plural
-
-if TYPE_CHECKING:
-    from scorewise.tallies import Tally
+from scorewise.tallies import ClassTally, Tally
 
 Label: TypeAlias = str | float | bool | None
 
@@ -62,8 +60,12 @@ class DataRecord(WeightedRows):
     weight_negatives: Weight | None = field("Total weight of the negative class.")
 
     @classmethod
-    def of(cls, t: Tally) -> DataRecord:
+    def of(cls, t: Tally | ClassTally) -> DataRecord:
         """The record of the rows of a tally."""
+        if isinstance(t, ClassTally):
+            names = ("positive", "negative", "positives", "negatives")
+            unknown = dict.fromkeys((*names, "weight_positives", "weight_negatives"))
+            return record_of(cls, t.top.origin, rows=t.rows, rule=t.rule, **unknown)
         weights = {"weight_positives": float(t.positives), "weight_negatives": float(t.negatives)}
         return record_of(cls, t.origin, **weights)
 

@@ -124,8 +124,8 @@ def recalibrate_or_evaluate(origin: Origin, recalibrate: bool, of: str = "") -> 
     return next_step("evaluate", origin, f"sw.evaluate(labels, scores){of}")
 
 
-def with_ci(e: Estimate) -> str:
-    """An estimate within a sentence.
+def with_ci(e: Any) -> str:
+    """An estimate, or the record of one, within a sentence.
 
     >>> with_ci(Estimate(0.8591, 0.823, 0.888))
     '0.859 [0.823, 0.888]'

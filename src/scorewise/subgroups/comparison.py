@@ -23,7 +23,7 @@ from scorewise.inference.correlation import correlation_by_cluster
 from scorewise.inference.differences import distinguishable, holm, mover
 from scorewise.inference.scales import normal_quantile
 from scorewise.registry import Lazy
-from scorewise.show.records import finite
+from scorewise.show.records import finite, record_of
 from scorewise.show.verdict import Claim
 from scorewise.show.words import listed, plural
 from scorewise.subgroups.document import (
@@ -136,20 +136,13 @@ class GroupComparison(Generic[Estimates]):
                 judged_estimates = [e for e, ok in zip(estimates, g.judged, strict=True) if ok]
                 summary.append(pooled_record(name, judged_estimates, level))
         ups = [None] * len(g) if self.positives is None else self.positives
-        rows = zip(
-            g.names, g.words, g.sizes.tolist(), ups, g.judged.tolist(), measures, strict=True
-        )
-        return GroupsRecord(
-            model=self.model,
-            by=list(g.by),
-            min_rows=g.min_rows,
-            groups=[
-                GroupRecord(name=n, words=list(w), rows=r, positives=p, judged=ok, measures=m)
-                for n, w, r, p, ok, m in rows
-            ],
-            heterogeneity=tests,
-            summary=summary,
-        )
+        columns = g.names, map(list, g.words), g.sizes.tolist(), ups, g.judged.tolist(), measures
+        records = [
+            GroupRecord(name=n, words=w, rows=r, positives=p, judged=ok, measures=m)
+            for n, w, r, p, ok, m in zip(*columns, strict=True)
+        ]
+        tested = {"heterogeneity": tests, "summary": summary}
+        return record_of(GroupsRecord, g, model=self.model, groups=records, **tested)
 
     def _compared(self) -> tuple[OfGroups, OfRest, OfRest | None]:
         """The measures of each group and of the rest, and their correlations if rows are in clusters."""
@@ -166,13 +159,9 @@ class GroupComparison(Generic[Estimates]):
         rest = {m: self._rest(m, shares, rest_of, (values or {}).get(m)) for m in groups}
         if not self._crossed():
             return groups, rest, None
+        own = [self.in_group(k) for k in range(len(shares))]
         correlation = {
-            m: np.array(
-                [
-                    self._correlation(k, m, self.in_group(k), rest_of.get(k))
-                    for k in range(len(shares))
-                ]
-            )
+            m: np.array([self._correlation(k, m, e, rest_of.get(k)) for k, e in enumerate(own)])
             for m in groups
         }
         return groups, rest, correlation

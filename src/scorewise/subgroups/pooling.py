@@ -6,7 +6,6 @@ AUROC is pooled on the logit scale, O/E on the log scale, the calibration slope 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -214,13 +213,10 @@ def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
     >>> [round(x, 3) for x in found]
     [0.491, 0.027, 0.955, -0.568, 1.498, 0.069, 0.833, 16.75]
     """
-    many, tau2 = len(values), between(values, variances)
-    fixed, weight = 1 / variances, 1 / (variances + tau2)
-    q = float((fixed * (values - (fixed * values).sum() / fixed.sum()) ** 2).sum())
-    mean = float((weight * values).sum() / weight.sum())
-    square = float((weight * (values - mean) ** 2).sum()) / (many - 1) / float(weight.sum())
+    many, tau2, fixed = len(values), between(values, variances), 1 / variances
+    (q, _), (_, mean), (_, error) = _at(values, variances, np.array([0.0, tau2])).tolist()
     typical = (many - 1) * float(fixed.sum()) / float(fixed.sum() ** 2 - (fixed**2).sum())
-    half = t_quantile(level, many - 1) * math.sqrt(square)
+    half = t_quantile(level, many - 1) * error
     new = np.quantile(_drawn(values, variances), [(1 - level) / 2, (1 + level) / 2])
     low, high = min(float(new[0]), mean - half), max(float(new[1]), mean + half)
     return Pooled(mean, mean - half, mean + half, low, high, tau2, tau2 / (tau2 + typical), q)

@@ -274,10 +274,8 @@ def not_told_from_best(
         value = objective.value(*cells)
         # what a row in each cell does to the value
         slopes = [
-            objective.value(*(c + 1j * step * (i == k) for i, c in enumerate(cells))).imag
-            / step
-            * w
-            for k, w in enumerate(worth)
+            objective.value(*map(np.add, cells, moved)).imag / step * w
+            for moved, w in zip(1j * step * np.eye(4), worth, strict=True)
         ]
         for alerts, rows, hit, miss in ((tp, pos, *slopes[::2]), (fp, neg, *slopes[1::2])):
             low, high = np.minimum(alerts, alerts[best]), np.maximum(alerts, alerts[best])
@@ -296,9 +294,8 @@ def not_told_from_best(
 def interval_of_cut(table: CutTable, c: Constraint, level: float) -> tuple[float, float] | None:
     """The lowest and highest cut between which the rate truly reaches its value, with this confidence."""
     tail = (1 - level) / 2
-    places = np.flatnonzero(
-        np.all([x.p_value(table.cells) > tail for x in (c, c.opposite)], axis=0)
-    )
+    open_sides = [x.p_value(table.cells) > tail for x in (c, c.opposite)]
+    places = np.flatnonzero(np.all(open_sides, axis=0))
     if not len(places):
         return None
     return float(table.threshold[places[-1]]), float(table.threshold[places[0]])

@@ -9,12 +9,14 @@ from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
+from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Floats
 from scorewise.columns import Kind
 from scorewise.errors import BadInput, plain
 from scorewise.grammar import COMPLEMENTS
 from scorewise.inference.scales import normal_quantile
 from scorewise.inference.shares import wilson_limits
+from scorewise.registry import MEASURES
 from scorewise.show.data import Cells, CutRecord, DataRecord, GroupOfRows, SeenRecord
 from scorewise.show.document import JudgedDocument, from_dict
 from scorewise.show.page import Column, Heads, Section, Table, section, undefined
@@ -30,13 +32,8 @@ LowerEnds: TypeAlias = Annotated[list[Number], doc("Lower ends of their interval
 UpperEnds: TypeAlias = Annotated[list[Number], doc("Upper ends.")]
 NoGuarantee: TypeAlias = Annotated[str, doc("Why there is no guarantee; empty when there is one.")]
 Promise: TypeAlias = Literal["kept", "broken", "open", "not asked"]
-TITLES = {
-    "sensitivity": "Sensitivity (recall)",
-    "specificity": "Specificity",
-    "precision": "Precision (PPV)",
-    "npv": "NPV",
-    "alert_rate": "Alert rate",
-}
+TITLES = {n: MEASURES[n].title for n in ("sensitivity", "specificity", "precision", "npv")}
+TITLES["alert_rate"] = "Alert rate"
 PROMISE = "kept, broken: shown in the group by itself, with the confidence of the guarantee; open: neither."
 
 
@@ -207,22 +204,16 @@ class ThresholdDocument(JudgedDocument, command="threshold"):
     def sections(self) -> list[Section]:
         """Verdict, data, the cuts side by side, another prevalence, reviews."""
         r = self.rule
-        facts = [
-            *self.data.facts(),
-            ("Scores", f"{r.score} ({r.kind}), from {_n(r.low)} to {_n(r.high)}"),
-        ]
+        scores = f"{r.score} ({r.kind}), from {_n(r.low)} to {_n(r.high)}"
+        facts = [*self.data.facts(), ("Scores", scores)]
         asked = [*self.settings.at, *([f"best {self.settings.best}"] if self.settings.best else [])]
         facts.append(("Asked", "; ".join(asked)))
         sections = [Section(facts=facts), self._table()]
         if self.elsewhere is not None:
             e = self.elsewhere
             rows = [("Precision (PPV)", e.ppv, e.ppv), ("NPV", e.npv, e.npv)]
-            title, level = (
-                f"At a prevalence of {percent(e.prevalence)}",
-                percent(self.settings.level),
-            )
-            heads: Heads = {"": "text", "Value": "value", level: "interval"}
-            sections += section(title, heads, rows)
+            heads: Heads = {"": "text", "Value": "value", percent(self.settings.level): "interval"}
+            sections += section(f"At a prevalence of {percent(e.prevalence)}", heads, rows)
         if self.reject is not None:
             j = self.reject
             between = f"from {_n(j.low)} to below {_n(j.high)}: {percent(j.reviewed)} of rows"

@@ -217,15 +217,9 @@ class Goal:
 
     @classmethod
     def of(
-        cls,
-        at: Any,
-        best: Any,
-        cost: Any,
-        review: Any,
-        prevalence: Any,
-        guarantee: Any,
+        cls, at: Any, best: Any, cost: Any, review: Any, prevalence: Any, guarantee: Any,
         level: float,
-    ) -> Goal:
+    ) -> Goal:  # fmt: skip
         """What a call of `threshold` asks for, checked."""
         check(level=level, cost=cost, review=review, prevalence=prevalence, guarantee=guarantee)
         one_of("best", best, (None, *get_args(Best)))
@@ -244,12 +238,8 @@ class Goal:
                 " where it is worth 10 false alarms",
             )  # fmt: skip
         if cost is not None and best != "cost" and review is None:
-            raise BadInput(
-                Option("cost", cost),
-                " has no effect here; pass ",
-                Option("best", "cost"),
-                " with it",
-            )
+            why = " has no effect here; pass "
+            raise BadInput(Option("cost", cost), why, Option("best", "cost"), " with it")
         if review is not None and cost is None:
             why = " needs the cost of a missed positive; pass "
             raise BadInput(Option("review", review), why, Option("cost", 10))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
@@ -237,34 +238,24 @@ def _rule(t: Tally, goal: Goal, rows: Rows | None) -> ThresholdRule:
         there = elsewhere(first, goal.prevalence, goal.level)
         if goal.constraints:
             hints.append("Constraints are kept at the prevalence given, not at that of the rows.")
-    constraints, why, reject = [x.text for x in goal.constraints], c.guaranteed.why, c.reject()
-    low, high = t.ends
-    rule = document.RuleRecord(
-        threshold=first.cut.threshold,
-        kind=t.kind,
-        score=t.origin.score,
-        guaranteed=first.name == "guaranteed",
-        promise=" and ".join(constraints),
-        why=why,
-        low=low,
-        high=high,
-    )
+    constraints, (low, high) = [x.text for x in goal.constraints], t.ends
+    asked = {"at": constraints, "cluster": clusters is not None}
+    sure = {"guaranteed": first.name == "guaranteed", "why": c.guaranteed.why}
+    sure |= {"promise": " and ".join(constraints), "low": low, "high": high}
     doc = ThresholdDocument(
-        settings=record_of(
-            document.SettingsRecord, goal, at=constraints, cluster=clusters is not None
-        ),
+        settings=record_of(document.SettingsRecord, goal, **asked),
         data=DataRecord.of(t),
-        verdict=verdict_of(t, goal, points, why, there, reject, groups, by),
-        rule=rule,
+        verdict=[],
+        rule=record_of(document.RuleRecord, t.origin, first.cut, t, **sure),
         cuts=points,
         elsewhere=there,
-        reject=reject,
+        reject=c.reject(),
         by=by,
         groups=groups,
         points=document.PointsRecord.of(c.table, c.worth, goal.level),
         hints=hints,
     )
-    return ThresholdRule(sealed(doc), c)
+    return ThresholdRule(sealed(replace(doc, verdict=verdict_of(t, goal, doc))), c)
 
 
 def apply(

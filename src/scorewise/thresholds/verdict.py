@@ -16,27 +16,17 @@ from scorewise.thresholds.goals import SIGNED, Constraint, Goal
 
 if TYPE_CHECKING:
     from scorewise.tallies import Tally
-    from scorewise.thresholds.document import CutPoint, ElsewhereRecord, GroupCuts, RejectRecord
+    from scorewise.thresholds.document import CutPoint, GroupCuts, RejectRecord, ThresholdDocument
 
 
-def verdict_of(
-    t: Tally,
-    goal: Goal,
-    cuts: list[CutPoint],
-    why: str,
-    elsewhere: ElsewhereRecord | None,
-    reject: RejectRecord | None,
-    groups: Sequence[GroupCuts],
-    by: Sequence[str],
-) -> list[Claim]:
-    """The sentences on a rule, and on its cut in groups by these columns."""
-    claims = [_promise(goal, cuts, why), _finds(t, cuts[0])]
-    near = cuts[0].near
-    if near is not None and cuts[0].name != "guaranteed":
+def verdict_of(t: Tally, goal: Goal, doc: ThresholdDocument) -> list[Claim]:
+    """The sentences on a rule, and on its cut in groups."""
+    claims = [_promise(goal, doc.cuts, doc.rule.why), _finds(t, doc.cuts[0])]
+    near, e = doc.cuts[0].near, doc.elsewhere
+    if near is not None and not doc.rule.guaranteed:
         text = f"{near.meaning}: {near.low:.3g} to {near.high:.3g}."
         claims.append(claim("decisions", "near", text))
-    if elsewhere is not None:
-        e = elsewhere
+    if e is not None:
         text = (
             f"Where {percent(e.prevalence)} of rows are positive, {_share(e.ppv)} of alerts are right, and "
             f"{_rate(e.alert_rate)} of rows are alerts."
@@ -44,9 +34,9 @@ def verdict_of(
         figures = [figure("precision", e.ppv), figure("npv", e.npv)]
         claims.append(claim("decisions", "elsewhere", text, figures))
     if goal.review is not None:
-        claims.append(_reviews(goal.review, reject))
-    if groups and goal.constraints and goal.guarantee is not None:
-        claims += _groups(groups, goal, goal.guarantee, by)
+        claims.append(_reviews(goal.review, doc.reject))
+    if doc.groups and goal.constraints and goal.guarantee is not None:
+        claims += _groups(doc.groups, goal, goal.guarantee, doc.by)
     return [*claims, _next(t)]
 
 
@@ -173,19 +163,14 @@ def _groups(
     if own:
         least = [f"{cut.cut.threshold:.4g} for {quoted(group)}" for group, cut in own.items()]
         of = plural(number_of, "group")
-        yield claim(
-            "groups",
-            "own cuts",
-            f"Own cuts keep it in {len(own)} of {of}, {each}: {listed(least)}.",
-        )
+        text = f"Own cuts keep it in {len(own)} of {of}, {each}: {listed(least)}."
+        yield claim("groups", "own cuts", text)
 
 
 def _next(t: Tally) -> Claim:
     o = t.origin
     if not o.sources:
         return claim("next", "predict", "Next: rule.predict(new_scores), rule.save('rule.json')")
-    apply = shlex.join(
-        ["apply", "rule.json", "NEW_FILE", "--score", plain(o.score), "-o", "alerts.csv"]
-    )
+    apply = f"apply rule.json NEW_FILE --score {shlex.quote(plain(o.score))} -o alerts.csv"
     text = f"Next: save the rule with -o rule.json, then scorewise threshold {apply}"
     return claim("next", "threshold", text)
