@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,8 +16,9 @@ from scorewise.inference.folds import deal_rows, other_folds
 from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import isotonic_runs, run_shares
 from scorewise.statistics.probabilities import (
-    mean_loss,
+    moments,
     probability_cells,
+    why_infinite,
     why_not_probabilities,
 )
 from scorewise.tallies import Tally
@@ -82,24 +84,9 @@ def losses_of_fits(neg: Floats, pos: Floats, loss: Loss) -> Floats:
     >>> losses_of_fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
     array([0.125])
     """
-    made = np.empty(len(neg))
-    for some in _row_slices(neg):
-        start, row = pav_blocks_of_rows(neg[some], pos[some])
-        _, charge = _charges_of_blocks(neg[some].ravel(), pos[some].ravel(), start, loss)
-        made[some] = np.bincount(row, charge) / (neg[some] + pos[some]).sum(1)
-    return made
-
-
-def _row_slices(rows: Floats) -> list[slice]:
-    """Slices of a few rows, so that memory stays small."""
-    step = max(1, _BLOCK_CELLS // max(rows.shape[1], 1))
-    return [slice(i, i + step) for i in range(0, len(rows), step)]
-
-
-def _charges_of_blocks(neg: Any, pos: Any, start: Ints, loss: Loss) -> tuple[Floats, Floats]:
-    """The weight of each block, and what the isotonic fit is charged there."""
-    n, p = (np.asarray(add_runs(w, start), np.float64) for w in (neg, pos))
-    return n + p, (n + p) * uncertainty(p / (n + p), loss)
+    mass = neg + pos
+    charge = uncertainty(isotonic_fits(neg, pos), loss)
+    return np.asarray((mass * charge).sum(1) / mass.sum(1))
 
 
 def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
@@ -109,10 +96,11 @@ def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
     array([[0. , 0.5, 0.5, 1. ]])
     """
     made = np.empty(neg.shape)
-    for some in _row_slices(neg):
-        start, _ = pav_blocks_of_rows(neg[some], pos[some])
-        fit = run_shares(neg[some].ravel(), pos[some].ravel(), start)
-        made[some] = fit.reshape(made[some].shape)
+    step = max(1, _BLOCK_CELLS // max(neg.shape[1], 1))  # rows at a time
+    for i in range(0, len(neg), step):
+        n, p = neg[i : i + step], pos[i : i + step]
+        fit = run_shares(n.ravel(), p.ravel(), pav_blocks_of_rows(n, p)[0])
+        made[i : i + step] = fit.reshape(n.shape)
     return made
 
 
@@ -189,24 +177,22 @@ def decompose(t: Tally, *, loss: ProperLoss = "brier", clip: float | None = None
     check(clip=clip)
     if why := why_not_probabilities(t):
         raise BadInput(f"nothing to decompose: {why}")
-    score = mean_loss(t, clipped_loss(loss, clip), clip if loss == "log" else None)
+    score = math.inf
+    if loss != "log" or clip is not None or not why_infinite(t):
+        score = sum(m.first for m in moments(t, loss, clip)) / (t.negatives + t.positives)
     fit, bound = loss_of_fit(t, loss)
     unc = constant_loss(t, loss)
     # what rounding leaves below 0 is nothing
     return Decomposition(score, max(score - fit, 0.0), max(unc - fit, 0.0), unc, bound)
 
 
-def clipped_loss(loss: ProperLoss, clip: float | None) -> Loss:
-    """The name that tallies have for the loss."""
-    return "log clipped" if loss == "log" and clip is not None else loss
-
-
 def loss_of_fit(t: Tally, loss: ProperLoss) -> tuple[float, float]:
     """The mean loss of the isotonic fit, and what coarsening leaves open of it."""
 
     def mean(x: Tally) -> float:
-        mass, charge = _charges_of_blocks(x.neg, x.pos, pav_blocks_of(x), loss)
-        return float(charge.sum() / mass.sum())
+        neg, pos = (1.0 * add_runs(w, pav_blocks_of(x)) for w in (x.neg, x.pos))
+        mass = neg + pos
+        return float((mass * uncertainty(pos / mass, loss)).sum() / mass.sum())
 
     value, half = certified(t, mean)
     return value, abs(half)  # it falls as the ROC curve rises

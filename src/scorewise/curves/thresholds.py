@@ -259,18 +259,20 @@ def band(
     At each x the spread is that of the replicates. The simultaneous band is as many spreads wide as
     the largest deviation of a replicate, over all x, keeps within at the level (sup-t).
     """
+
+    def heights(*cells: Floats) -> Floats:
+        up, along = (cumulative(part[::-1]) for part in steps(*cells))
+        return np.asarray(np.interp(_BAND_X, along / along[-1], up / up[-1]))
+
     y = np.interp(_BAND_X, curve.x, curve.y)
-    b = _band(t, y, lambda *cells: _walk(*steps(*cells)), level, simultaneous, replicates, seed)
+    b = _band(t, y, heights, level, simultaneous, replicates, seed)
     # the curve rises, and so may its band
     low, high = np.maximum.accumulate(b.low), np.minimum.accumulate(b.high[::-1])[::-1]
     low[-1] = 1.0  # where every curve ends
     return replace(b, low=low, high=high)
 
 
-def precision_band(
-    t: Tally, *, level: float = 0.95, simultaneous: bool = False, replicates: int = 1000,
-    seed: int = 0,
-) -> Band:  # fmt: skip
+def precision_band(t: Tally, *, level: float = 0.95, seed: int = 0) -> Band:
     """A band around the precision-recall curve: at each recall, as far as replicates of it spread.
 
     >>> b = precision_band(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
@@ -278,7 +280,7 @@ def precision_band(
     True
     """
     y = _precisions(t.pooled.score, *(w.astype(np.float64) for w in (t.pooled.neg, t.pooled.pos)))
-    return _band(t, y, _precisions, level, simultaneous, replicates, seed)
+    return _band(t, y, _precisions, level, simultaneous=False, replicates=1000, seed=seed)
 
 
 def _precisions(s: Any, neg: Floats, pos: Floats) -> Floats:
@@ -338,12 +340,6 @@ def smooth_steps(m: Midpoint) -> Steps:
         return climbs(s, neg, pos, m.value)
 
     return steps
-
-
-def _walk(climb: Floats, run: Floats) -> Floats:
-    """The heights, where bands are drawn, of a curve of climbs and runs."""
-    up, along = cumulative(climb[::-1]), cumulative(run[::-1])
-    return np.asarray(np.interp(_BAND_X, along / along[-1], up / up[-1]))
 
 
 def _with_next_rows(t: Tally) -> Tally:

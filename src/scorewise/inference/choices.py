@@ -24,10 +24,10 @@ from scorewise.registry import Measure
 from scorewise.statistics.formulas import DECISIONS, SHARES, auroc
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.losses import score_losses
+from scorewise.tallies.losses import Loss, score_losses
 
 Interval = Literal["delong", "logit", "bootstrap", "wilson", "exact"]
-LOSSES: dict[str, Any] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
+LOSSES: dict[str, Loss] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
 CELLS = 1 << 14  # distinct scores that are resampled; more are joined
 AT_ONCE = 1 << 22  # numbers of a block of replicates
 Statistic = Callable[[Floats, Floats], Floats]  # of replicates by cells: negatives, positives
@@ -141,15 +141,8 @@ def _statistic(name: str, cells: Tally, clip: float | None) -> Statistic | None:
     if cells.kind == "score":
         return None
     if name in LOSSES:
-        clipped = name == "log_loss" and clip is not None
-        kind: Any = "log clipped" if clipped else LOSSES[name]
-        cost = score_losses(cells.score, cells.kind, kind, *([clip] if clip is not None else []))
-
-        def loss(neg: Floats, pos: Floats) -> Floats:
-            total = neg.sum(1) + pos.sum(1)
-            return np.asarray((neg @ cost[0] + pos @ cost[1]) / total)
-
-        return loss
+        on_neg, on_pos = score_losses(cells.score, cells.kind, LOSSES[name], clip)
+        return lambda neg, pos: (neg @ on_neg + pos @ on_pos) / (neg.sum(1) + pos.sum(1))
     if name == "calibration_slope":
         x = as_log_odds(cells.score, cells.kind, clip)
         if not np.isfinite(x).all():

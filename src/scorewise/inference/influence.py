@@ -142,10 +142,7 @@ def _smauc(rows: Rows, t: Tally, settings: Settings) -> Floats:
 
 
 def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
-    clip = settings.get("clip")
-    how: Any = "log clipped" if loss == "log" and clip is not None else loss
-    further = {} if clip is None else {"clip": clip}
-    neg, pos = score_losses(rows.scores[t.origin.score], t.kind, how, **further)
+    neg, pos = score_losses(rows.scores[t.origin.score], t.kind, loss, settings.get("clip"))
     return _of_mean(rows, np.where(rows.y, pos, neg))
 
 

@@ -98,9 +98,8 @@ def _miscalibration(
 
     Those of negatives are what is left of the cells unless they are given.
     """
-    p = np.clip(c.p, 0.0, 1.0)
-    at = p if clip is None or loss != "log" else np.clip(p, clip, 1 - clip)
-    on_neg, on_pos = (np.minimum(x, 1e300) for x in score_losses(at, "probability", loss))
+    losses = score_losses(np.clip(c.p, 0.0, 1.0), "probability", loss, clip)
+    on_neg, on_pos = (np.minimum(x, 1e300) for x in losses)
 
     def saved(pos: Floats, neg: Floats | None = None) -> Floats:
         if neg is None:

@@ -68,20 +68,19 @@ def _bounded(
     return Kernel(name, reach, pdf, below)
 
 
-def _gaussian(z: Floats) -> Floats:
-    return np.asarray(np.exp(-z * z / 2) / math.sqrt(2 * math.pi))
-
-
 def _gaussian_below(z: Floats) -> Floats:
     from scipy.special import ndtr
 
     return np.asarray(ndtr(z))
 
 
+GAUSSIAN = Kernel(
+    "gaussian", _WIDE, lambda z: np.exp(-z * z / 2) / math.sqrt(2 * math.pi), _gaussian_below
+)
 KERNELS = {
     k.name: k
     for k in (
-        Kernel("gaussian", _WIDE, _gaussian, _gaussian_below),
+        GAUSSIAN,
         _bounded(
             "epanechnikov",
             math.sqrt(5),
@@ -110,7 +109,6 @@ KERNELS = {
         ),
     )
 }
-GAUSSIAN = KERNELS["gaussian"]
 
 
 def kernel_named(name: str) -> Kernel:
@@ -146,21 +144,23 @@ def reflections(support: tuple[float, float], reach: float) -> list[Reflection]:
 
 
 def kernel_matrix(
-    x: Floats, s: Floats, width: float, seen: list[Reflection], kernel: Kernel = GAUSSIAN
+    x: Floats,
+    s: Floats,
+    width: float,
+    seen: list[Reflection],
+    kernel: Kernel = GAUSSIAN,
+    low: float | None = None,
 ) -> Floats:
-    """The kernels of that width at the points x (rows), one for each value s (columns)."""
-    total = np.zeros((len(x), len(s)))
-    for sign, shift in seen:
-        total += kernel.pdf((x[:, None] - (sign * s + shift)) / width)
-    return total / width
+    """The kernels of that width at the points x (rows), one for each value s (columns).
 
-
-def kernel_areas(
-    x: Floats, s: Floats, width: float, seen: list[Reflection], kernel: Kernel, low: float
-) -> Floats:
-    """The same for their areas between `low` and the points x."""
+    With `low`, their areas between that and the points.
+    """
     total = np.zeros((len(x), len(s)))
     for sign, shift in seen:
         at = sign * s + shift
-        total += kernel.below((x[:, None] - at) / width) - kernel.below((low - at) / width)
+        far = (x[:, None] - at) / width
+        if low is None:
+            total += kernel.pdf(far) / width
+        else:
+            total += kernel.below(far) - kernel.below((low - at) / width)
     return total

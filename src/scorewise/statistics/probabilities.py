@@ -6,7 +6,6 @@ other packages cut them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -325,42 +324,29 @@ def _starts(t: Tally, index: Index) -> Ints:
 
 @once
 def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
-    """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies."""
+    """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies.
+
+    `clip` is that of log loss.
+    """
+    if clip is not None:
+        loss = "log clipped" if loss == "log" else loss
     if t.coarse is None:
         return loss_moments(t, [loss], CLIP if clip is None else clip)[loss]
-    if clip not in (None, CLIP):
+    if loss == "log clipped" and clip not in (None, CLIP):
         raise BadInput(
             "a coarse tally knows log loss unclipped or with ", Option("clip", f"{CLIP:g}"), " only"
         )
     return t.coarse.losses[loss]
 
 
-def certain_and_wrong(t: Tally) -> float:
-    """Weight of positives at probability 0 and of negatives at probability 1."""
-    if t.kind == "logit":
-        return 0.0
+def why_infinite(t: Tally) -> str:
+    """Why log loss that is not clipped is infinite, or nothing; logits never say 0 or 1."""
     if t.coarse is None:
         low, high = t.score[:1], t.score[-1:]
     else:
         low, high = t.coarse.low[1, :1], t.coarse.high[0, -1:]
-    return float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
-
-
-def why_infinite(t: Tally) -> str:
-    """Why log loss that is not clipped is infinite, or nothing."""
-    wrong = certain_and_wrong(t)
+    wrong = float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
+    if t.kind == "logit" or not wrong:
+        return ""
     rows = f"rows of weight {wrong:g}" if t.weighted else f"{wrong:,.0f} row{'s' * (wrong != 1)}"
-    why = f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
-    return why if wrong else ""
-
-
-def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:
-    """The mean loss; infinite where a certain prediction was wrong and nothing is clipped.
-
-    >>> round(mean_loss(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]), "brier"), 6)
-    0.055
-    """
-    if loss == "log" and certain_and_wrong(t):
-        return math.inf
-    neg, pos = moments(t, loss, clip)
-    return (neg.first + pos.first) / (t.negatives + t.positives)
+    return f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
