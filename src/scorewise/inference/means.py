@@ -17,7 +17,6 @@ from scorewise.estimate import Estimate
 from scorewise.inference.scales import (
     Variance,
     effective_size,
-    effective_sizes,
     limits,
     number,
     pooled_variance,
@@ -72,10 +71,10 @@ def loss_variance(sums: Any, weights: Floats, squares: Floats) -> tuple[Any, Var
     share, square = weights / total, squares / total / total
     sums = Moments(sums.first / total, sums.square / total / total, sums.second / total / total)
     there, value = share > 0, sums.first.sum(0)
-    mean, n = np.where(there, sums.first / share, value), effective_sizes(share, square)
+    mean, n = np.where(there, sums.first / share, value), effective_size(share, square)
     # a class of one row says nothing of its own spread
     within = np.where(single_row(n), 0.0, sums.about(mean, square))
-    rows, classes, away = effective_sizes(share.sum(0), square.sum(0)), there.sum(0), mean - value
+    rows, classes, away = effective_size(share.sum(0), square.sum(0)), there.sum(0), mean - value
     # raised by Laplace's rule: two more rows, dealt out evenly to the classes
     raised = np.where(there, (rows * share + 2 / classes) / (rows + 2), 0.0)
     before, after = (_variance(p, mean) for p in (share, raised))

@@ -16,7 +16,6 @@ from scorewise.inference.scales import (
     Variance,
     bisection,
     effective_size,
-    effective_sizes,
     limits,
     normal_quantile,
     pooled_variance,
@@ -322,7 +321,7 @@ def variance_by_class(*sides: Side, by: AllCells = ALL_CELLS) -> Variance:
     components = []
     for v, (w, w2, x) in zip(variances, sides, strict=True):
         df = np.where(few, sandwich((w, w2, x), by=by).df, np.inf) if np.any(few) else np.inf
-        components.append(Component(v, effective_sizes(by.add(w), by.add(w2)), df))
+        components.append(Component(v, effective_size(by.add(w), by.add(w2)), df))
     return pooled_variance(*components)
 
 

@@ -52,13 +52,6 @@ def gradient(f: Formula, table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([f(*(table + 1j * step * axis)).imag / step for axis in np.eye(4)])
 
 
-def extreme_tables(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The worst and the best table that the doubt of a coarse tally allows."""
-    neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
-    slack = np.array([pos, -neg, -pos, neg])
-    return c.table - slack, c.table + slack
-
-
 def weighted_f1(table: Floats) -> tuple[float, Floats]:
     """The mean of the F1 of each class by the frequency of the class, and its slope.
 

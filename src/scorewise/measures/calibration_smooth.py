@@ -10,7 +10,7 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import one_of
-from scorewise.computing import cached, inner
+from scorewise.computing import cached
 from scorewise.errors import BadInput, Setting
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference.inversion import Statistic, invert_test
@@ -21,11 +21,11 @@ from scorewise.statistics.probabilities import (
     ProbabilityCells,
     cell_starts,
     displacement,
+    moments,
     probability_cells,
     why_not_probabilities,
 )
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.losses import unit
 from scorewise.tallies.runs import first_of_runs
 
@@ -215,7 +215,8 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
 
     def of_pairs() -> float:
         both = float(_kernel_sum(c.p, width)((c.gap / total)[None])[0])
-        return (both - _pairs_with_itself(t, c) / total**2) * share
+        with_itself = sum(m.square for m in moments(t, "brier", None))  # of w^2 (y - p)^2
+        return (both - with_itself / total**2) * share
 
     value = cached(t, ("skce", width), of_pairs)
     noise = pooled_noise(t, seed)
@@ -231,15 +232,6 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     found = invert_test(noise, unbiased, level, size=pairs, value=value)
     bound = 2 * displacement(t) / width * share
     return found.estimate(level, bound=bound, bounds=(-1.0, 1.0))
-
-
-def _pairs_with_itself(t: Tally, c: ProbabilityCells) -> float:
-    """Sum of w^2 (y - p)^2 over rows: their pairs with themselves."""
-    if t.coarse is not None:
-        return sum(m.square for m in t.coarse.losses["brier"])
-    if t.weighted:
-        return sum(m.square for m in loss_moments(t, ["brier"])["brier"])
-    return inner(c.gap, 1 - 2 * c.p) + float(c.noise.sum())
 
 
 def _kernel_sum(p: Floats, width: float) -> Statistic:

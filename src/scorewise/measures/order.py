@@ -25,7 +25,6 @@ from scorewise.inference.resampling import bootstrap_cells, few_cells
 from scorewise.inference.scales import (
     Variance,
     effective_size,
-    effective_sizes,
     limits,
     normal_quantile,
 )
@@ -164,11 +163,11 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
-def _values_of_replicates(t: Tally, neg: Floats, pos: Floats, *_: Floats) -> Floats:
-    return _h_values(neg, pos, None)
-
-
-@measure(group="order", title="H-measure", replicated=_values_of_replicates)
+@measure(
+    group="order",
+    title="H-measure",
+    replicated=lambda t, neg, pos, *_: _h_values(neg, pos, None),
+)
 def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int = 0) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 
@@ -537,7 +536,7 @@ def _area_estimate(
         low, high, method = ranking.auroc_limits(t.one(t.classes[1]), value, level)
         return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)
     # as many rows of equally frequent classes as say as much: classes times the harmonic mean
-    rows = effective_sizes(t.weight, t.weight2)[occurring(t)]
+    rows = effective_size(t.weight, t.weight2)[occurring(t)]
     half, known = float(len(rows) ** 2 / (1 / rows).sum()) / 2, Variance(0.0, 0.0)
     if 0 < value < 1 and (terms is not None or half > ranking.MIN_ROWS - 1e-9):
         known = class_rows.variance_of_rows(t, influence, terms)

@@ -13,7 +13,7 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.computing import inner
 from scorewise.curves.benefit import confidence_tally
-from scorewise.curves.thresholds import cumulative
+from scorewise.curves.thresholds import cumulative_above
 from scorewise.estimate import Estimate, undefined_if
 from scorewise.inference.scales import (
     Component,
@@ -27,6 +27,7 @@ from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified
+from scorewise.tallies.runs import ALL_CELLS
 from scorewise.tallies.tally import Block
 
 ASYMPTOTIC = 64.0  # from here on the series of the digamma holds to the last digit
@@ -169,8 +170,7 @@ def _cumulated(b: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Of each cell: weight wrong, weight, what is kept and what is wrong above, and a row's weight."""
     wrong, right = b.neg.astype(np.float64), b.pos.astype(np.float64)
     mass = wrong + right
-    # the sums of what comes after each
-    missed, kept = (cumulative(w[::-1])[-2::-1] for w in (wrong, mass))
+    missed, kept = (cumulative_above(w)[1:] for w in (wrong, mass))
     missed, kept = b.neg_above + missed, b.neg_above + b.pos_above + kept
     # of unequal weights on one cell, that of as many equal rows as are worth as much
     unit = (b.neg2 + b.pos2) / mass
@@ -205,7 +205,7 @@ def _area_influence(t: Tally) -> tuple[Floats, Floats]:
     """
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    kept, missed = _from_above(m) - m, _from_above(e) - e
+    kept, missed = ALL_CELLS.downto(m) - m, ALL_CELLS.downto(e) - e
     above = kept > 0.5 * m.min()  # nothing is, but for rounding, above the surest
     k = np.where(above, kept, 1.0)
     log = np.where(above, np.log1p(m / k), 0.0)
@@ -229,14 +229,9 @@ def _generalised_influence(t: Tally) -> tuple[Floats, Floats]:
     """The same on the area of generalised risk."""
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    missed, below = _from_above(e) - e / 2, _strictly_below(m) + m / 2
+    missed, below = ALL_CELLS.downto(e) - e / 2, _strictly_below(m) + m / 2
     area = inner(m, missed)
     return missed + below - 2 * area, missed - 2 * area
-
-
-def _from_above(w: Floats) -> Floats:
-    """The sum from the highest score down to each cell."""
-    return np.asarray(w[::-1].cumsum()[::-1])
 
 
 def _strictly_below(w: Floats) -> Floats:
