@@ -118,27 +118,15 @@ def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Float
             )
         (right, above), (left, below) = ends
         slopes[at] = (above - below) / (right - left)
-    return np.asarray(slopes.ravel()[_decisions(rows, t, settings["threshold"])])
-
-
-def _decisions(rows: Rows, t: Tally, threshold: float) -> NDArray[np.int64]:
-    """The cell of the table of decisions that each row is in: tn, fp, fn, tp."""
-
-    def made() -> NDArray[np.int64]:
-        predicted = rows.scores[t.origin.score] >= t.cut(threshold).upto
-        return np.asarray(2 * rows.y.astype(np.int64) + predicted)
-
-    return _known(rows, t, ("decisions", threshold), made)
+    cut, name = t.cut(settings["threshold"]).upto, t.origin.score
+    predicted = cached(rows, ("predicted", name, cut), lambda: rows.scores[name] >= cut)
+    return np.asarray(slopes[rows.y.astype(np.int64), predicted.astype(np.int64)])
 
 
 def _precision(rows: Rows, t: Tally, settings: Settings, trapezoid: bool) -> Floats:
     pooled = t.pooled
     _, gain, loss = precision_influence(pooled.neg, pooled.pos, trapezoid)
     return at_cells(t, CellInfluence(-loss, gain), rows)
-
-
-def _smauc(rows: Rows, t: Tally, settings: Settings) -> Floats:
-    return at_cells(t, smauc_influence(t.pooled, midpoint(t)), rows)
 
 
 def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
@@ -177,9 +165,13 @@ def _near(t: Tally, clip: float | None, sloped: bool) -> Floats | None:
     return fit.coef if fit.converged else None
 
 
+def _chances(rows: Rows, t: Tally) -> Floats:
+    return unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+
+
 def _ratio(rows: Rows, t: Tally, settings: Settings) -> Floats:
     """Of observed over expected positives."""
-    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    p = _chances(rows, t)
     expected = float((rows.mass() * p).sum())
     return np.asarray((rows.y - t.positives / expected * p) / expected)
 
@@ -204,8 +196,7 @@ def binned_residuals(rows: Rows, t: Tally, *bins_of: Any) -> tuple[NDArray[np.in
     """The bin of each row, fifteen of equal width unless said, its residual, and the number of bins."""
 
     def made() -> tuple[NDArray[np.int64], Floats, int]:
-        p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
-        bins = binned(t, *bins_of)
+        p, bins = _chances(rows, t), binned(t, *bins_of)
         # by where bins begin
         at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
         return at, rows.y - p, len(bins)
@@ -240,8 +231,7 @@ def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
 
 def _cumulated(rows: Rows, t: Tally, settings: Settings, between: bool) -> Floats:
     """Of the largest sum of residuals from the lowest score up, or of the range of these sums."""
-    c = probability_cells(t)
-    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    c, p = probability_cells(t), _chances(rows, t)
     sums = np.append(0.0, (c.pos - c.weight * c.p).cumsum()) / rows.mass().sum()
     ends = (sums.argmin(), sums.argmax()) if between else (0, np.abs(sums).argmax())
     first, last = sorted(int(x) for x in ends)
@@ -251,7 +241,7 @@ def _cumulated(rows: Rows, t: Tally, settings: Settings, between: bool) -> Float
     return _of_mean(rows, values)
 
 
-def _partial(rows: Rows, t: Tally, settings: Settings) -> Floats:
+def _partial_area(rows: Rows, t: Tally, settings: Settings) -> Floats:
     """Of the area up to a false positive rate of 0.1: by what rows add to it on either side."""
     pooled, width = t.pooled, 0.1
     fpr, tpr = (1 - midranks(w) / float(w.sum()) for w in (pooled.neg, pooled.pos))
@@ -284,7 +274,7 @@ _INFLUENCE: dict[str, Influence] = {
     "auroc": lambda rows, t, _: auroc_influence(rows, t),
     "average_precision": partial(_precision, trapezoid=False),
     "pr_trapezoid": partial(_precision, trapezoid=True),
-    "smauc": _smauc,
+    "smauc": lambda rows, t, _: at_cells(t, smauc_influence(t.pooled, midpoint(t)), rows),
     "brier": partial(_loss, loss="brier"),
     "log_loss": partial(_loss, loss="log"),
     "spherical": partial(_loss, loss="spherical"),
@@ -302,7 +292,7 @@ _INFLUENCE: dict[str, Influence] = {
     **dict.fromkeys(("ici", "e50", "e90"), partial(_gaps, slope=_mean_gap, bins_of=(5, "mass"))),
     "ecce_mad": partial(_cumulated, between=False),
     "ecce_range": partial(_cumulated, between=True),
-    "partial_auroc": _partial,
+    "partial_auroc": _partial_area,
     "mcb_crossfit": partial(_isotonic, sign=1.0),
     "mcb": partial(_isotonic, sign=1.0),
     "dsc": partial(_isotonic, sign=-1.0),

@@ -381,8 +381,7 @@ def _null_sums(s: ClassSample, share: Floats, rng: np.random.Generator) -> Float
     many = drawing.affordable_replicates(max(n * n, 8 * n * k))
     labels, row = drawing.drawn_labels(s.p, rng.random((many, n))), np.arange(n)
     likeliest = s.p.argmax(1)
-    least = -s.p
-    least[row, likeliest] += 1
+    least = drawing.gaps_of(likeliest, s.p)
     there = np.einsum("ij,jk->ik", share, least)
     met = (there[row, labels] - there[row, likeliest]).sum(1)
     drawn = drawing.label_changes(labels, likeliest, k) @ share.astype(np.float32)
