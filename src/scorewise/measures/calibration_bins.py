@@ -143,7 +143,7 @@ def ce_l2_debiased(
     t = top_label(t)
     check_bins(bins, binning, None)
     undefined_if(why_not_probabilities(t) or (why_undecided(t) if binning == "value" else ""))
-    c = binned(t, bins, binning)
+    c = binned(t, bins, binning, None)
     error = BinnedError(c, 2.0, root=not squared, debiased=True)
     return _estimate(error, _debiased_limits(t, c, bins, binning), level, seed)
 

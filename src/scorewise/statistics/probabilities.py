@@ -223,6 +223,7 @@ def check_bins(bins: int, binning: str, convention: str | None) -> None:
         raise BadInput(f"convention={convention!r} has bins of equal width; leave out binning")
 
 
+@once
 def binned(
     t: Tally, bins: int = 15, binning: Binning = "width", convention: Convention | None = None
 ) -> ProbabilityCells:
@@ -236,13 +237,6 @@ def binned(
     array([2., 2.])
     """
     check_bins(bins, binning, convention)
-    return _binned(t, int(bins), binning, convention)
-
-
-@once
-def _binned(
-    t: Tally, bins: int, binning: Binning, convention: Convention | None
-) -> ProbabilityCells:
     c = probability_cells(t)
     if binning == "value" and t.coarse is None and len(t.score) > MAX_CELLS:
         return run_sums(t, np.arange(len(t.score)))
