@@ -94,21 +94,14 @@ def binned(x: NDArray[Any], weight: Any, low: float, high: float, cells: int) ->
 
 def _linear_binning(x: NDArray[Any], weight: Any, low: float, step: float, cells: int) -> Floats:
     here, next_ = np.zeros(cells + 2), np.zeros(cells + 2)
-    room, places = np.empty(min(_BLOCK, len(x))), np.empty(min(_BLOCK, len(x)), np.int64)
     for i in range(0, len(x), _BLOCK):
-        part = x[i : i + _BLOCK]
-        z, at = room[: len(part)], places[: len(part)]
-        np.subtract(part, low, out=z, dtype=np.float64)
+        z = x[i : i + _BLOCK].astype(np.float64)
+        z -= low
         z /= step
-        at[:] = z
+        at, w = z.astype(np.int64), None if weight is None else weight[i : i + _BLOCK]
         z -= at
-        if weight is None:
-            here += np.bincount(at, minlength=cells + 2)
-        else:
-            w = weight[i : i + _BLOCK]
-            z *= w
-            here += np.bincount(at, w, minlength=cells + 2)
-        next_ += np.bincount(at, z, minlength=cells + 2)
+        here += np.bincount(at, w, cells + 2)
+        next_ += np.bincount(at, z if w is None else z * w, cells + 2)
     here -= next_
     here[1:] += next_[:-1]
     here[cells] += here[cells + 1]  # where rounding put the last value beyond the last node

@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Kind
 from scorewise.computing import inner, once
-from scorewise.inference.scales import sandwich
+from scorewise.inference.scales import Variance, sandwich
 from scorewise.statistics.probabilities import MAX_CELLS, probability_cells
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import why_undecided
@@ -291,12 +291,7 @@ class LogOdds(NamedTuple):
     pos2: Floats
 
 
-class Coefficient(NamedTuple):
-    """A coefficient, its standard error from the sandwich, and the degrees of freedom of that."""
-
-    value: float
-    se: float
-    df: float
+Coefficient = tuple[float, Variance]  # its variance is that of the sandwich
 
 
 @once
@@ -367,7 +362,7 @@ def _last(
         variance = sandwich((c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p)))
     if not variance.variance < MAX_VARIANCE:
         return None
-    return Coefficient(float(fit.coef[-1]), math.sqrt(variance.variance), variance.df)
+    return float(fit.coef[-1]), variance
 
 
 def last_effects(

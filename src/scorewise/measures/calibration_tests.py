@@ -133,7 +133,7 @@ def _intercept_bound(t: Tally, clip: float | None, c: LogOdds, value: float) -> 
     for x in (t.coarse.low.min(0), t.coarse.high.max(0)):
         at = log_odds(replace(t, score=x, coarse=None), clip)
         found = in_the_large(c._replace(x=at.x)) if np.isfinite(at.x).all() else None
-        ends.append(math.inf if found is None else abs(found.value - value))
+        ends.append(math.inf if found is None else abs(found[0] - value))
     return max(ends)
 
 
@@ -151,9 +151,10 @@ def line_interval(
 
 
 def _estimate_of_coefficient(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:
-    low, high, p = line_interval(class_sizes(t), c.value, Variance(c.se**2, c.df), level, right)
-    p = p if c.se > 0 else None
-    return Estimate(c.value, low, high, level, "Student, sandwich", expected=right, p=p)
+    value, known = c
+    low, high, p = line_interval(class_sizes(t), value, known, level, right)
+    p = p if known.variance > 0 else None
+    return Estimate(value, low, high, level, "Student, sandwich", expected=right, p=p)
 
 
 @measure(
