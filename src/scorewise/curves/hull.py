@@ -239,8 +239,7 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     if not debias:
         return Murphy(rel, res, unc)
     # what the noise of the shares adds; a bin of one row says nothing of it
-    rows = b.weight**2 / b.squares
-    less = np.where(rows > 1 + 1e-9, rows - 1, np.inf)
+    less = np.where(b.rows > 1 + 1e-9, b.rows - 1, np.inf)
     excess = float((b.weight * share * (1 - share) / less).sum() / total)
     all_rows = effective_size(total, float(b.squares.sum()))
     missing = unc / (all_rows - 1) if all_rows > 1 + 1e-9 else 0.0

@@ -101,7 +101,7 @@ def consistency_gaps(
     >>> consistency_gaps(c, 5, np.random.default_rng(0)).ravel()
     array([ 0., -1., -2., -2.,  1.])
     """
-    p, rows = _chance(c), _rows(c)
+    p, rows = _chance(c), c.rows
     unit = np.divide(c.weight, rows, out=np.zeros(len(c)), where=rows > 0)
     plain = c.squares * p * (1 - p)  # variance if all rows of a cell had its mean chance
     large = c.noise > many * unit**2
@@ -124,13 +124,6 @@ def consistency_gaps(
         pos[left] = drawn(c, left, replicates, rng)
     pos -= c.sum[:, None]
     return np.ascontiguousarray(pos.T)
-
-
-def _rows(c: ProbabilityCells, none: float = 0.0) -> Floats:
-    """The number of equal rows that each cell is worth."""
-    return np.asarray(
-        np.divide(c.weight**2, c.squares, out=np.full(len(c), none), where=c.squares > 0)
-    )
 
 
 def _chance(c: ProbabilityCells) -> Floats:
@@ -199,12 +192,13 @@ def _weights(
     """
     fine, of = _inside(c, used)
     p, cells = _chance(fine), c.part(used)
-    rows_up = np.ceil(_rows(fine, 1.0) - 1e-6)
+    rows = np.where(fine.squares > 0, fine.rows, 1.0)
+    rows_up = np.ceil(rows - 1e-6)
     rare = np.bincount(of, rows_up * np.minimum(p, 1 - p), len(cells)) <= _RARE
     pos = np.empty((len(cells), replicates))
     rare_cells, inside = int(rare.sum()), rare[of]
     fine, of, p = fine.part(inside), (np.cumsum(rare) - 1)[of[inside]], p[inside]
-    rows, each = _rows(fine, 1.0), np.maximum(rows_up[inside], 1.0)
+    rows, each = rows[inside], np.maximum(rows_up[inside], 1.0)
     replicate, hit = hits(np.minimum(p, 1 - p), each, replicates, rng)
     weight = (fine.weight / each)[hit] * np.where(p[hit] > 0.5, -1.0, 1.0)
     broken = np.flatnonzero((each > rows * (1 + 1e-6))[hit])

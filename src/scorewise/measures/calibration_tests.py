@@ -245,8 +245,7 @@ def hosmer_lemeshow(
     from scipy.special import chdtrc
 
     p, how = float(chdtrc(df, value)) if df else 1.0, "chi-squared"
-    size = g.weight**2 / g.squares
-    if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
+    if rows == "new" and (g.rows * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
         drawn = consistency_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
         p = resampling_p(null, value * (1 - 1e-9) - 1e-15)

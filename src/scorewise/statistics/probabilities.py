@@ -69,6 +69,12 @@ class ProbabilityCells:
         return self.pos - self.sum
 
     @cached_property
+    def rows(self) -> Floats:
+        """The number of equal rows that each cell is worth."""
+        worth: Floats = np.zeros(len(self))
+        return np.divide(self.weight**2, self.squares, out=worth, where=self.squares > 0)
+
+    @cached_property
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())
