@@ -84,9 +84,10 @@ def losses_of_fits(neg: Floats, pos: Floats, loss: Loss) -> Floats:
     >>> losses_of_fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
     array([0.125])
     """
-    mass = neg + pos
-    charge = uncertainty(isotonic_fits(neg, pos), loss)
-    return np.asarray((mass * charge).sum(1) / mass.sum(1))
+    start, row = pav_blocks_of_rows(neg, pos)
+    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
+    charge = np.bincount(row, (n + p) * uncertainty(p / (n + p), loss))
+    return np.asarray(charge / (neg + pos).sum(1))
 
 
 def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
@@ -95,13 +96,8 @@ def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
     >>> isotonic_fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]))
     array([[0. , 0.5, 0.5, 1. ]])
     """
-    made = np.empty(neg.shape)
-    step = max(1, _BLOCK_CELLS // max(neg.shape[1], 1))  # rows at a time
-    for i in range(0, len(neg), step):
-        n, p = neg[i : i + step], pos[i : i + step]
-        fit = run_shares(n.ravel(), p.ravel(), pav_blocks_of_rows(n, p)[0])
-        made[i : i + step] = fit.reshape(n.shape)
-    return made
+    start, _ = pav_blocks_of_rows(neg, pos)
+    return run_shares(neg.ravel(), pos.ravel(), start).reshape(neg.shape)
 
 
 def pav_blocks_of_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
