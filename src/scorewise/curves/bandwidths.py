@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.computing import inner
 from scorewise.errors import BadInput
-from scorewise.statistics.kernels import scott, silverman
+from scorewise.statistics.kernels import linear_binning, scott, silverman
 
 Support: TypeAlias = tuple[float, float]
 Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
 Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
 MAX_DIRECT = 2048  # values up to which kernels are summed one by one
 _CELLS, _MAX_CELLS = 1 << 16, 1 << 20
-_BLOCK = 1 << 16  # values that are binned at a time, which fit a core's cache
 _DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
 _SPAN = 16  # cells that a bandwidth should span
 _FINEST = 4.0  # nodes that a bandwidth has to span
@@ -56,7 +55,7 @@ class Grid:
         """The same on one node in so many, exactly as if the values had been binned there."""
         cells = math.ceil((len(self.share) - 1) / times)
         at = np.arange(len(self.share)) / times
-        return Grid(self.low, self.step * times, _linear_binning(at, self.share, 0.0, 1.0, cells))
+        return Grid(self.low, self.step * times, linear_binning(at, self.share, 0.0, 1.0, cells))
 
     def padded(self, before: int, after: int) -> Grid:
         """The same with empty nodes before and after."""
@@ -88,24 +87,8 @@ def binned(x: NDArray[Any], weight: Any, low: float, high: float, cells: int) ->
     array([0.25, 0.25, 0.5 ])
     """
     step = (high - low) / cells
-    sums = _linear_binning(x, weight, low, step, cells)
+    sums = linear_binning(x, weight, low, step, cells)
     return Grid(low, step, sums / sums.sum())
-
-
-def _linear_binning(x: NDArray[Any], weight: Any, low: float, step: float, cells: int) -> Floats:
-    here, next_ = np.zeros(cells + 2), np.zeros(cells + 2)
-    for i in range(0, len(x), _BLOCK):
-        z = x[i : i + _BLOCK].astype(np.float64)
-        z -= low
-        z /= step
-        at, w = z.astype(np.int64), None if weight is None else weight[i : i + _BLOCK]
-        z -= at
-        here += np.bincount(at, w, cells + 2)
-        next_ += np.bincount(at, z if w is None else z * w, cells + 2)
-    here -= next_
-    here[1:] += next_[:-1]
-    here[cells] += here[cells + 1]  # where rounding put the last value beyond the last node
-    return here[: cells + 1]
 
 
 class Bandwidth(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -210,9 +210,9 @@ def distance(a: Curve, b: Curve) -> float:
     0.5
     """
     x = np.unique(np.concatenate((a.x, b.x)))
-    # upright parts have two heights at one x: from the left and from the right
-    starts = heights(a, x, "right") - heights(b, x, "right")
-    ends = heights(a, x, "left") - heights(b, x, "left")
+    # upright parts have two heights at one x: the top, and from the other side the foot
+    starts = np.interp(x, a.x, a.y) - np.interp(x, b.x, b.y)
+    ends = np.interp(-x, -a.x[::-1], a.y[::-1]) - np.interp(-x, -b.x[::-1], b.y[::-1])
     left, right, step = starts[:-1], ends[1:], np.diff(x)
     size = np.abs(left) + np.abs(right)
     crossing = left * right < 0
@@ -220,19 +220,6 @@ def distance(a: Curve, b: Curve) -> float:
         # two triangles, where the curves cross on the way
         area = np.where(crossing, (left**2 + right**2) / np.where(size > 0, size, 1.0), size)
     return float((step * area).sum() / 2)
-
-
-def heights(curve: Curve, x: Floats, side: Literal["left", "right"]) -> Floats:
-    """The heights of a rising curve at x; on upright parts the top ("right") or the foot ("left")."""
-    at = np.searchsorted(curve.x, x, side=side)
-    last = np.minimum(at, len(curve.x) - 1)
-    first = at - 1 if side == "right" else np.maximum(last - 1, 0)
-    across = curve.x[last] - curve.x[first]
-    share = np.where(across > 0, (x - curve.x[first]) / np.where(across > 0, across, 1.0), 0.0)
-    exact = np.where(x == curve.x[last], 1.0, share)
-    low, high = curve.y[first], curve.y[last]
-    rise: Floats = low + (high - low) * np.where(across > 0, exact, 0.0)
-    return rise
 
 
 @dataclass(frozen=True, eq=False)

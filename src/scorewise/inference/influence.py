@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from scorewise.arrays import Floats
 from scorewise.columns import Rows
-from scorewise.computing import cached, once
+from scorewise.computing import cached
 from scorewise.inference.folds import deal_classes, deal_clusters
-from scorewise.inference.logistic import as_log_odds, last_effects, log_odds, logistic
+from scorewise.inference.logistic import as_log_odds, last_effects, logistic
 from scorewise.inference.ranking import auroc_value, precision_influence
 from scorewise.inference.shares import isotonic_runs, run_shares
 from scorewise.inference.smroc import CellInfluence, smauc_influence
@@ -143,26 +143,13 @@ def _of_mean(rows: Rows, values: Floats) -> Floats:
 
 def _coefficient(rows: Rows, t: Tally, settings: Settings, sloped: bool) -> Floats:
     """Of the calibration slope, or of calibration in the large: by the scores of the likelihood."""
-    clip = settings.get("clip")
-    x = as_log_odds(rows.scores[t.origin.score], t.kind, clip)
+    x = as_log_odds(rows.scores[t.origin.score], t.kind, settings.get("clip"))
     weight, ones = rows.mass(), np.ones(len(x))
     neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
     features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
-    fit = logistic(features, neg, pos, offset=offset, start=_near(t, clip, sloped))
+    fit = logistic(features, neg, pos, offset=offset)
     p, effect = last_effects(fit, features, offset)
     return effect * (rows.y - p)
-
-
-@once
-def _near(t: Tally, clip: float | None, sloped: bool) -> Floats | None:
-    """The coefficients that fit the cells of a tally, to begin from."""
-    c = log_odds(t, clip)
-    if not np.isfinite(c.x).all():
-        return None
-    ones = np.ones(len(c.x))
-    features, offset = ([ones, c.x], 0.0) if sloped else ([ones], c.x)
-    fit = logistic(features, c.neg, c.pos, offset=offset)
-    return fit.coef if fit.converged else None
 
 
 def _chances(rows: Rows, t: Tally) -> Floats:

@@ -106,21 +106,14 @@ def _fitted(
 
     def loss(coef: Floats) -> tuple[float, Any]:
         """The loss, and its first and second derivatives."""
-        k, total, gradient = len(features), 0.0, np.zeros(len(features))
-        curvature = np.zeros((k, k))
+        total, gradient, curvature = 0.0, np.zeros(len(features)), np.zeros(2 * [len(features)])
         for begin in range(0, len(neg), _CHUNK):
             at = slice(begin, begin + _CHUNK)
-            part, down, up = [f[at] for f in features], neg[at], pos[at]
-            odds = sum((c * f for c, f in zip(coef, part, strict=True)), offset[at])
-            more, p = _log_loss(odds, down, up)
+            part, down, up = np.stack([f[at] for f in features]), neg[at], pos[at]
+            more, p = _log_loss((coef[:, None] * part).sum(0) + offset[at], down, up)
             expected = (down + up) * p
-            residual, weight = expected - up, expected * (1 - p)
-            total, gradient = total + more, gradient + [inner(residual, f) for f in part]
-            for i in range(k):
-                weighted = weight * part[i]
-                for j in range(i + 1):
-                    curvature[i, j] += inner(weighted, part[j])
-        curvature += np.tril(curvature, -1).T
+            total, gradient = total + more, gradient + (part * (expected - up)).sum(1)
+            curvature += np.einsum("ik,jk->ij", part * (expected * (1 - p)), part)
         if q is not None:
             total, gradient = total + float(coef @ q @ coef) / 2, gradient + q @ coef
         return total, (gradient, curvature if q is None else curvature + q)

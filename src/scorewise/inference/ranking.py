@@ -365,18 +365,13 @@ def _lines(precision: Floats, last: Any, above: float = 1.0) -> Floats:
     """
     line = np.append(precision[1:], above)
     line[last] = above
-    line += precision
-    line /= 2
-    return line
+    return np.asarray((line + precision) / 2)
 
 
 def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
     """The weight above each cell of a block, and that at or above it."""
-    down = np.empty(len(weight) + 1)
-    down[0] = above
-    np.cumsum(weight[::-1], out=down[1:])
-    down[1:] += down[0]
-    return down[-2::-1], down[:0:-1]
+    down = above + np.append(weight[::-1].cumsum()[::-1], 0.0)
+    return down[1:], down[:-1]
 
 
 def ks_lower_limit(t: Tally, level: float) -> float:

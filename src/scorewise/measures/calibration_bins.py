@@ -413,6 +413,4 @@ def _rising(share: Floats) -> Bools:
 
 def _upto(x: Floats) -> Floats:
     """Sums from the lowest cell up, beginning with none."""
-    sums = np.zeros((len(x) + 1, x.shape[1]))
-    np.cumsum(x, axis=0, out=sums[1:])
-    return sums
+    return np.concatenate((np.zeros((1, x.shape[1])), x.cumsum(0)))

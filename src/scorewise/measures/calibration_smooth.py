@@ -16,6 +16,7 @@ from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference.inversion import Statistic, invert_test
 from scorewise.measures.calibration_bins import FEWER, noise_of, pooled_noise, top_label
 from scorewise.registry import measure
+from scorewise.statistics.kernels import linear_binning
 from scorewise.statistics.probabilities import (
     MAX_CELLS,
     ProbabilityCells,
@@ -253,16 +254,8 @@ def _kernel_sum(p: Floats, width: float) -> Statistic:
 def _on_grid(c: ProbabilityCells) -> Floats:
     """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
     # the first and the last half cell reflect into the grid
-    return _dealt(np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0), c.gap / c.total, POINTS)
-
-
-def _dealt(place: Floats, amount: Floats, points: int) -> Floats:
-    """Amounts dealt linearly to the two points beside their places."""
-    left = np.minimum(place.astype(np.int64), points - 2)
-    right = place - left
-    dealt: Any = np.bincount(left, amount * (1 - right), points)
-    dealt[1:] += np.bincount(left, amount * right, points)[:-1]
-    return np.asarray(dealt)
+    place = np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0)
+    return linear_binning(place, c.gap / c.total, 0.0, 1.0, POINTS - 1)
 
 
 def _smoothed_sizes(gaps: Floats) -> Callable[[Any], Floats]:
@@ -397,7 +390,7 @@ def _smoothed(c: ProbabilityCells, amount: Floats, kernel: Floats) -> Floats:
     from scipy.signal import fftconvolve
 
     points = len(kernel)
-    values = _dealt(c.p * (points - 1), amount, points)
+    values = linear_binning(c.p * (points - 1), amount, 0.0, 1.0, points - 1)
     reflected = np.concatenate([values[:0:-1], values, values[-2::-1]])
     smoothed: Floats = fftconvolve(reflected, kernel, "valid")[points // 2 :][:points]
     return smoothed
