@@ -13,13 +13,14 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.curves.hull import pav_blocks
-from scorewise.inference.resampling import bootstrap_cells, few_cells
+from scorewise.inference.resampling import CELLS, bootstrap_cells
 from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import run_shares
 from scorewise.inference.tables import Formula
 from scorewise.statistics.formulas import DECISIONS, value_at_cuts
 from scorewise.statistics.smroc import Midpoint, climbs, midpoints
 from scorewise.tallies import Tally
+from scorewise.tallies.coarse import pool
 from scorewise.tallies.confusion import Cut, threshold_on_scale
 from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.sorting import Numbers
@@ -284,7 +285,7 @@ def _band(
 ) -> Band:  # fmt: skip
     """A band around heights of a curve of cells (score, neg, pos), by those of bootstrapped cells."""
     check(level=level)
-    few = few_cells(t)
+    few = pool(t.pooled, CELLS)
     s = unit(few.score, t.kind)
 
     def each(neg: Floats, pos: Floats) -> Floats:

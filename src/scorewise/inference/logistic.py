@@ -165,12 +165,12 @@ def newton_lines(
     `mass` is None where there is one row in each cell. With `offset`, slopes stay 1. Those that are not
     `wanted`, and those that steps lead away from, have not converged.
     """
-    a, b, against = intercept, slope, _against(x) if offset else None
+    a, b = intercept, slope
     good = np.broadcast_to(wanted, a.shape).copy()
     done = ~good
     with np.errstate(all="ignore"):
         for _ in range(_LINE_STEPS):
-            p = _line_chances(x, a, b, against, by)
+            p = _line_chances(x, a, b, by)
             v = p if mass is None else mass * p
             residual = v - pos
             p = 1 - p
@@ -194,28 +194,17 @@ def newton_lines(
             done = done | ~good | (size <= 1e-6)
             if done.all():
                 break
-        return Lines(a, b, good & done, _line_chances(x, a, b, against, by), last)
+        return Lines(a, b, good & done, _line_chances(x, a, b, by), last)
 
 
-def _line_chances(x: Floats, a: Floats, b: Floats, against: Any, by: AllCells) -> Floats:
-    """The probability of each cell on its line; of slope 1, given the odds `against`."""
-    odds: Floats
-    if against is not None:
-        odds = by.of(_against(a)) * against
-    else:
-        odds = by.of(-b) * x
-        odds -= by.of(a)
-        np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
+def _line_chances(x: Floats, a: Floats, b: Floats, by: AllCells) -> Floats:
+    """The probability of each cell on its line."""
+    odds: Floats = by.of(-b) * x
+    odds -= by.of(a)
+    np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
     odds += 1.0
     np.reciprocal(odds, out=odds)
     return odds
-
-
-def _against(x: Floats) -> Floats:
-    """The odds against, given log-odds; beyond these the probability is 0 or 1 to all digits."""
-    odds: Floats = np.clip(x, -350.0, 350.0)
-    np.negative(odds, out=odds)
-    return np.exp(odds, out=odds)
 
 
 def fitted_lines(x: Floats, neg: Floats, pos: Floats, start_at: Floats) -> Floats | None:

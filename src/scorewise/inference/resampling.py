@@ -27,7 +27,7 @@ from scorewise.tallies.coarse import pool
 from scorewise.tallies.runs import add_runs, first_of_runs
 from scorewise.tallies.sorting import Numbers
 
-_CELLS = 1024
+CELLS = 1024  # of equal mass, for replicates alone
 REPLICATES = 1000
 _MANY = 100  # variance, in rows, beyond which draws are normal
 _ALIKE = (
@@ -62,26 +62,21 @@ def resampled_weights(
     return drawn
 
 
-def few_cells(t: Tally, cells: int = _CELLS) -> Tally:
-    """The same pooled to about a thousand cells of equal mass, for replicates alone."""
-    return pool(t.pooled, cells)
-
-
 def bootstrap_cells(
     t: Tally,
     statistic: Callable[[Floats, Floats], Any],
     *,
     replicates: int = 1000,
     seed: int = 0,
-    cells: int = _CELLS,
+    cells: int = CELLS,
 ) -> Floats:
     """Replicates of a statistic of (neg, pos).
 
     Both arguments of the statistic have cells, from the lowest score up, as their last axis: those of
-    `few_cells(t, cells)`.
+    `pool(t.pooled, cells)`.
     """
     rng = np.random.default_rng(seed)
-    pooled = few_cells(t, cells)
+    pooled = pool(t.pooled, cells)
     sides = (pooled.neg, pooled.neg2), (pooled.pos, pooled.pos2)
     neg, pos = (resampled_weights(w, w2, replicates, rng) for w, w2 in sides)
     return np.asarray(statistic(neg, pos))

@@ -21,7 +21,7 @@ from scorewise.curves.hull import crossfits, pav_blocks_of, pav_blocks_of_rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import class_rows, ranking
-from scorewise.inference.resampling import bootstrap_cells, few_cells
+from scorewise.inference.resampling import bootstrap_cells
 from scorewise.inference.scales import (
     Variance,
     effective_size,
@@ -36,7 +36,7 @@ from scorewise.statistics.formulas import auroc as area_of_cells
 from scorewise.statistics.smroc import Rule, smooth_bounds, why_not_unit
 from scorewise.statistics.smroc import midpoint as find_midpoint
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
+from scorewise.tallies.coarse import certified, extremes, order_within, pool, tied_within
 from scorewise.tallies.runs import add_runs
 from scorewise.tallies.sorting import Numbers, sum_cells
 
@@ -198,7 +198,7 @@ def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int =
     )
     reach = normal_quantile(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
-        least = min(_crossfitted(few_cells(t, cells), costs, seed), value)
+        least = min(_crossfitted(pool(t.pooled, cells), costs, seed), value)
         low, high, method = least - reach, value + reach, "bootstrap, cross-fitted"
         if least > 0 and value < 1:  # near 1 the error is too small, but not on the logit scale
             odds = least / (1 - least) * math.exp(-min(reach / (value * (1 - value)), 700.0))
