@@ -424,7 +424,7 @@ def _rest(
 
     clip = settings["clip"]
     losses: list[tuple[Loss, float | None]] = [("brier", None)]
-    losses += [("log", None) if clip is None else ("log clipped", clip)]
+    losses += [("log", clip)]
 
     def without(k: int) -> list[Estimate]:
         rest, group = _tally_without(rows, t, codes, cells, k), cells.tally(k)
