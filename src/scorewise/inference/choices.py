@@ -144,7 +144,8 @@ def _statistic(name: str, cells: Tally, clip: float | None) -> Statistic | None:
         if not np.isfinite(x).all():
             return None
         x = x - x.mean()  # which leaves slopes as they are
-        near = logistic([np.ones(len(x)), x], cells.neg * 1.0, cells.pos * 1.0).coef
+        weights = (w.astype(np.float64) for w in (cells.neg, cells.pos))
+        near = logistic([np.ones(len(x)), x], *weights).coef
 
         def slope(neg: Floats, pos: Floats) -> Floats:
             start = (np.full(len(neg), c) for c in near)

@@ -33,7 +33,7 @@ from scorewise.statistics.probabilities import (
 )
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import pooled_at, tied_within, why_undecided
-from scorewise.tallies.runs import first_of_runs
+from scorewise.tallies.runs import add_runs, first_of_runs
 
 REPLICATES = 1000
 FEWER = 300  # for measures of a hundred cells, each of which takes long
@@ -391,12 +391,11 @@ def _edges(c: ProbabilityCells, bins: int) -> tuple[Ints, Floats]:
     """The edges of bins of equal mass, and what turns the shares of all rows in them into their own."""
 
     def make() -> tuple[Ints, Floats]:
-        # the mass up to each edge, and its share up to the middle of each cell
-        mass = cached(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
-        middle = cached(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
-        edges = np.append(np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins), len(c))
+        middle, total = c.middles
+        edges = np.searchsorted(middle, (np.arange(bins) - 1e-9) * (total / bins))
+        edges = np.append(edges, len(c))
         edges = edges[first_of_runs(edges)]
-        return edges, _per_row(np.diff(mass[edges]), c.total)
+        return edges, _per_row(add_runs(c.weight, edges[:-1]), c.total)
 
     return cached(c, ("edges", bins), make)
 
