@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
-from scorewise.computing import once
+from scorewise.computing import inner, once
 from scorewise.errors import BadInput
 from scorewise.inference.folds import deal_rows, other_folds
 from scorewise.inference.scales import effective_size
@@ -29,6 +29,8 @@ from scorewise.tallies.sorting import Numbers
 
 _BLOCK_CELLS = 1 << 16
 ProperLoss = Literal["brier", "log", "spherical"]
+# of shares of positives: what a negative and what a positive is charged
+Charges = Callable[[Floats], tuple[Floats, Floats]]
 FOLDS, DEALS = 5, 2  # of cross-fits
 
 
@@ -107,23 +109,27 @@ def pav_blocks_of_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     return start, row[start]
 
 
-def crossfits(few: Tally, seed: int) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """The weights of negatives and positives of each fold, and the isotonic fit to all others.
+def crossfitted_loss(few: Tally, charges: Charges, seed: int) -> float:
+    """What rows are charged in all by the isotonic fits to the folds that they are not in.
 
     Rows are dealt out several times, and weights shared among the deals; fits are straight between the
     scores that the others have.
 
     >>> few = Tally.of([0, 1] * 10, [0.1, 0.4] * 10)
-    >>> sum(neg.sum() for neg, _, _ in crossfits(few, 0))
-    np.float64(10.0)
+    >>> crossfitted_loss(few, lambda fit: (np.ones(len(fit)), np.zeros(len(fit))), 0)
+    10.0
     """
     rng, place = np.random.default_rng(seed), np.arange(len(few.score), dtype=np.float64)
     sides = [
         [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
     ]
+    loss = 0.0
     for _ in range(DEALS):
         neg, pos = (deal_rows(w, w2, FOLDS, rng)[0] for w, w2 in sides)
-        yield from zip(neg / DEALS, pos / DEALS, fits_to_other_folds(neg, pos, place), strict=True)
+        for n, p, fit in zip(neg, pos, fits_to_other_folds(neg, pos, place), strict=True):
+            on_neg, on_pos = charges(fit)
+            loss += inner(n, on_neg) + inner(p, on_pos)
+    return loss / DEALS
 
 
 def fits_to_other_folds(neg: Floats, pos: Floats, place: Floats) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import one_of
 from scorewise.computing import inner
-from scorewise.curves.hull import crossfits, pav_blocks_of, pav_blocks_of_rows
+from scorewise.curves.hull import crossfitted_loss, pav_blocks_of, pav_blocks_of_rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import class_rows, ranking
@@ -265,10 +265,8 @@ def _cost_table(prevalence: Floats, costs: Costs) -> _MeanCosts:
 def _crossfitted(few: Tally, costs: Costs, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
-    charges, loss = _cost_table(prevalence, costs), 0.0
-    for neg, pos, posterior in crossfits(few, seed):
-        on_neg, on_pos = charges(posterior, ALL)
-        loss += float(inner(neg, on_neg) + inner(pos, on_pos))
+    charges = _cost_table(prevalence, costs)
+    loss = crossfitted_loss(few, lambda posterior: charges(posterior, ALL), seed)
     constant = charges(prevalence, ALL)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0
