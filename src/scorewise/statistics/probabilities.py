@@ -240,7 +240,7 @@ def binned(
     array([2., 2.])
     """
     check_bins(bins, binning, convention)
-    c = probability_cells(t)
+    c, bins = probability_cells(t), int(bins)
     if binning == "value" and t.coarse is None and len(t.score) > MAX_CELLS:
         return run_sums(t, np.arange(len(t.score)))
     if binning == "value" or not len(c):
