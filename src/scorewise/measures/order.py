@@ -163,11 +163,11 @@ def ks(t: Tally, *, level: float = 0.95) -> Estimate:
     return Estimate.within(UNIT, value, low, high, level, method, bound=bound, baseline=0.0)
 
 
-@measure(
-    group="order",
-    title="H-measure",
-    replicated=lambda t, neg, pos, *_: _h_values(neg, pos, None),
-)
+def _values_of_replicates(t: Tally, neg: Floats, pos: Floats, *_: Floats) -> Floats:
+    return _h_values(neg, pos, None)
+
+
+@measure(group="order", title="H-measure", replicated=_values_of_replicates)
 def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int = 0) -> Estimate:
     """Share of the loss of the best constant decision that is saved, averaged over misclassification costs.
 

@@ -70,15 +70,17 @@ def _bounded(
     return Kernel(name, reach, pdf, below)
 
 
+def _gaussian(z: Floats) -> Floats:
+    return np.asarray(np.exp(-z * z / 2) / math.sqrt(2 * math.pi))
+
+
 def _gaussian_below(z: Floats) -> Floats:
     from scipy.special import ndtr
 
     return np.asarray(ndtr(z))
 
 
-GAUSSIAN = Kernel(
-    "gaussian", _WIDE, lambda z: np.exp(-z * z / 2) / math.sqrt(2 * math.pi), _gaussian_below
-)
+GAUSSIAN = Kernel("gaussian", _WIDE, _gaussian, _gaussian_below)
 KERNELS = {
     k.name: k
     for k in (
