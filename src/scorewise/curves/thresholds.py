@@ -260,7 +260,10 @@ def band(
     return replace(b, low=low, high=high)
 
 
-def precision_band(t: Tally, *, level: float = 0.95, seed: int = 0) -> Band:
+def precision_band(
+    t: Tally, *, level: float = 0.95, simultaneous: bool = False, replicates: int = 1000,
+    seed: int = 0,
+) -> Band:  # fmt: skip
     """A band around the precision-recall curve: at each recall, as far as replicates of it spread.
 
     >>> b = precision_band(Tally.of([1, 0, 1, 0], [0.8, 0.3, 0.3, 0.1]))
@@ -268,7 +271,7 @@ def precision_band(t: Tally, *, level: float = 0.95, seed: int = 0) -> Band:
     True
     """
     y = _precisions(t.pooled.score, *(w.astype(np.float64) for w in (t.pooled.neg, t.pooled.pos)))
-    return _band(t, y, _precisions, level, simultaneous=False, replicates=1000, seed=seed)
+    return _band(t, y, _precisions, level, simultaneous, replicates, seed)
 
 
 def _precisions(s: Any, neg: Floats, pos: Floats) -> Floats:
