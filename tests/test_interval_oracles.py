@@ -274,7 +274,7 @@ def test_bootstrap_of_rows_has_the_spread_of_average_precision():
 def test_pooling_cells_leaves_the_interval_of_the_h_measure():
     y, s = rows(9, 4000, digits=15)
     pooled_cells = m.h_measure(Tally.of(y, s))
-    with patch.object(bootstrap, "_CELLS", 10**6):
+    with patch.object(bootstrap, "CELLS", 10**6):
         every_cell = m.h_measure(Tally.of(y, s))
     assert pooled_cells.value == every_cell.value
     widths = [e.high - e.low for e in (pooled_cells, every_cell)]

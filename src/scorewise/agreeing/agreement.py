@@ -42,8 +42,7 @@ from scorewise.estimate import Estimate
 from scorewise.inference.agreement import COEFFICIENTS, coefficient
 from scorewise.inference.agreement_intervals import Interval
 from scorewise.inference.agreement_weights import weights_name
-from scorewise.inference.clusters import widened_test
-from scorewise.inference.means import cluster_variance
+from scorewise.inference.means import cluster_variance, widened_test
 from scorewise.registry import RATER_MEASURES, Measured
 from scorewise.show.records import Count, Repeatable, field
 from scorewise.show.result import Pictures, Result

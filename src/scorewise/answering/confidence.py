@@ -22,8 +22,8 @@ from scorewise.checks import check
 from scorewise.computing import cached
 from scorewise.errors import BadInput, plain
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import clustered, widened_mean
-from scorewise.inference.influence import row_influence
+from scorewise.inference.influence import clustered, row_influence
+from scorewise.inference.means import widened_mean
 from scorewise.registry import Measured, unknown
 from scorewise.show.records import Repeatable, Weight, doc, field
 from scorewise.tallies import Tally

@@ -9,7 +9,6 @@ derivatives are short sums.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -19,14 +18,13 @@ from numpy.typing import NDArray
 from scorewise.arrays import Floats
 from scorewise.computing import inner
 from scorewise.errors import BadInput
-from scorewise.statistics.kernels import scott, silverman
+from scorewise.statistics.kernels import linear_binning, scott, silverman
 
 Support: TypeAlias = tuple[float, float]
 Rule: TypeAlias = Literal["isj", "scott", "silverman", "cv"]
 Terms: TypeAlias = tuple[Floats, Floats, Floats]  # c[k]^2, (pi k)^2 and its logarithm, from k = 1
 MAX_DIRECT = 2048  # values up to which kernels are summed one by one
 _CELLS, _MAX_CELLS = 1 << 16, 1 << 20
-_BLOCK = 1 << 16  # values that are binned at a time, which fit a core's cache
 _DIGITS = 1e-9  # of the size of values: what is nearer cannot be told apart well
 _SPAN = 16  # cells that a bandwidth should span
 _FINEST = 4.0  # nodes that a bandwidth has to span
@@ -55,11 +53,9 @@ class Grid:
 
     def thinned(self, times: int) -> Grid:
         """The same on one node in so many, exactly as if the values had been binned there."""
-        if times == 1:
-            return self
         cells = math.ceil((len(self.share) - 1) / times)
         at = np.arange(len(self.share)) / times
-        return Grid(self.low, self.step * times, _linear_binning(at, self.share, 0.0, 1.0, cells))
+        return Grid(self.low, self.step * times, linear_binning(at, self.share, 0.0, 1.0, cells))
 
     def padded(self, before: int, after: int) -> Grid:
         """The same with empty nodes before and after."""
@@ -91,37 +87,14 @@ def binned(x: NDArray[Any], weight: Any, low: float, high: float, cells: int) ->
     array([0.25, 0.25, 0.5 ])
     """
     step = (high - low) / cells
-    sums = _linear_binning(x, weight, low, step, cells)
+    sums = linear_binning(x, weight, low, step, cells)
     return Grid(low, step, sums / sums.sum())
-
-
-def _linear_binning(x: NDArray[Any], weight: Any, low: float, step: float, cells: int) -> Floats:
-    here, next_ = np.zeros(cells + 2), np.zeros(cells + 2)
-    room, places = np.empty(min(_BLOCK, len(x))), np.empty(min(_BLOCK, len(x)), np.int64)
-    for i in range(0, len(x), _BLOCK):
-        part = x[i : i + _BLOCK]
-        z, at = room[: len(part)], places[: len(part)]
-        np.subtract(part, low, out=z, dtype=np.float64)
-        z /= step
-        at[:] = z
-        z -= at
-        if weight is None:
-            here += np.bincount(at, minlength=cells + 2)
-        else:
-            w = weight[i : i + _BLOCK]
-            z *= w
-            here += np.bincount(at, w, minlength=cells + 2)
-        next_ += np.bincount(at, z, minlength=cells + 2)
-    here -= next_
-    here[1:] += next_[:-1]
-    here[cells] += here[cells + 1]  # where rounding put the last value beyond the last node
-    return here[: cells + 1]
 
 
 class Bandwidth(NamedTuple):
     """A bandwidth, the rule that gave it, and cautions."""
 
-    value: float
+    bandwidth: float
     rule: str
     cautions: tuple[str, ...] = ()
 
@@ -142,9 +115,9 @@ class Values:
         return self.ends[1] - self.ends[0]
 
     @property
-    def size(self) -> float:
-        """The greatest distance from 0."""
-        return max(map(abs, self.ends))
+    def distinct(self) -> float:
+        """What is nearer cannot be told apart well, beside the greatest distance from 0."""
+        return _DIGITS * max(map(abs, self.ends))
 
     @property
     def direct(self) -> bool:
@@ -159,13 +132,13 @@ class Values:
         weight = np.ones(len(order)) if self.weight is None else self.weight[order]
         return self.x[order].astype(np.float64), weight / weight.sum()
 
-    def grid(self, support: Support, room: float, cells: int) -> Grid:
-        """The values on a grid over the support; where that has no end, with room beyond them."""
-        low, high = (
-            edge if math.isfinite(edge) else end
-            for edge, end in zip(support, (self.ends[0] - room, self.ends[1] + room), strict=True)
+    def within(self, support: Support, room: float) -> tuple[float, float]:
+        """The ends of the support; where it has none, so far beyond the values."""
+        (low, high), (first, last) = support, self.ends
+        return (
+            low if math.isfinite(low) else first - room,
+            high if math.isfinite(high) else last + room,
         )
-        return binned(self.x, self.weight, low, high, cells)
 
 
 def bandwidth_on_grid(
@@ -176,23 +149,39 @@ def bandwidth_on_grid(
     No rule makes it smaller than `least`.
     """
     rule, given = (bandwidth, 0.0) if isinstance(bandwidth, str) else ("given", float(bandwidth))
-    if isinstance(bandwidth, str) and v.span <= max(1e-100, _DIGITS * v.size):
+    (low, high), (first, last) = support, v.ends
+    if isinstance(bandwidth, str) and v.span <= max(1e-100, v.distinct):
+        if not least and first == last:
+            raise BadInput(
+                f"{v.name} is {first:g} in every row, and a rule needs values that differ; "
+                f"pass bandwidth= as a number"
+            )
         if not least:
-            raise BadInput(_why_all_equal(v))
+            raise BadInput(
+                f"{v.name} from {first!r} to {last!r} differs in its last digits only; "
+                f"shift or scale it"
+            )
         given = least
-    if given > support[1] - support[0]:
+    if given > high - low:
         raise BadInput(
-            f"bandwidth={given:g} is wider than the support from {support[0]:g} to {support[1]:g}; "
+            f"bandwidth={given:g} is wider than the support from {low:g} to {high:g}; "
             f"pass a smaller one"
         )
-    room = _margin(v, given)
+    if v.span > 1e100:
+        raise BadInput(f"{v.name} from {first:g} to {last:g} is too wide; scale it down")
     for cells in (_CELLS, _MAX_CELLS):
-        grid = v.grid(support, room, cells)
+        ends = v.within(support, max(v.span / 2, given))
+        grid = binned(v.x, v.weight, *ends, cells)
         width = Bandwidth(given, rule) if given else _bandwidth_by_rule(v, rule, grid)
-        if v.direct or width.value >= _SPAN * grid.step:
+        if v.direct or width.bandwidth >= _SPAN * grid.step:
             break
-    width = width._replace(value=max(width.value, 0.0 if rule == "given" else least))
-    return width, _checked_grid(v, width.value, grid)
+    h = max(width.bandwidth, 0.0 if rule == "given" else least)
+    if h > v.distinct and (v.direct or h >= 4 * grid.step):
+        return width._replace(bandwidth=h), grid
+    raise BadInput(
+        f"the bandwidth {h:.3g} is too narrow for {v.name} from {first:g} to {last:g}; "
+        f"pass a larger bandwidth=, or leave out values that lie far away"
+    )
 
 
 def _bandwidth_by_rule(v: Values, rule: str, grid: Grid) -> Bandwidth:
@@ -213,38 +202,15 @@ def _bandwidth_by_rule(v: Values, rule: str, grid: Grid) -> Bandwidth:
     return Bandwidth(found * grid.length, rule)
 
 
-def _why_all_equal(v: Values) -> str:
-    low, high = v.ends
-    if low == high:
-        return (
-            f"{v.name} is {low:g} in every row, and a rule needs values that differ; "
-            f"pass bandwidth= as a number"
-        )
-    return f"{v.name} from {low!r} to {high!r} differs in its last digits only; shift or scale it"
-
-
-def _margin(v: Values, least: float) -> float:
-    if v.span > 1e100:
-        raise BadInput(f"{v.name} from {v.ends[0]:g} to {v.ends[1]:g} is too wide; scale it down")
-    return max(v.span / 2, least)
-
-
-def _checked_grid(v: Values, width: float, grid: Grid) -> Grid:
-    if width > _DIGITS * v.size and (v.direct or width >= 4 * grid.step):
-        return grid
-    raise BadInput(
-        f"the bandwidth {width:.3g} is too narrow for {v.name} from {v.ends[0]:g} to {v.ends[1]:g}; "
-        f"pass a larger bandwidth=, or leave out values that lie far away"
-    )
-
-
 def improved_sheather_jones(c: Floats, rows: float) -> float | None:
     """The bandwidth of Botev, Grotowski and Kroese (2010), or None where their equation has no root.
 
-    A normal reference is nowhere used: each norm of a derivative is _estimated with the bandwidth that is
+    A normal reference is nowhere used: each norm of a derivative is estimated with the bandwidth that is
     best for it, which needs the norm of the next derivative, down to the bandwidth itself; it is the
     fixed point t = xi gamma(t).
     """
+    from scipy.optimize import brentq
+
     k2: Floats = (math.pi * np.arange(1, len(c), dtype=np.float64)) ** 2
     terms: Terms = c[1:] * c[1:], k2, np.log(k2)
 
@@ -252,45 +218,16 @@ def improved_sheather_jones(c: Floats, rows: float) -> float | None:
         t = root * root
         return t - _best_variance(terms, rows, t)
 
-    root = 1.0
-    while excess(root) <= 0:
-        root *= _SHORTER
-        if root < 0.1:
+    high = 1.0
+    while excess(high) <= 0:
+        high *= _SHORTER
+        if high < 0.1:
             return None
-    return _falling_root(excess, root, _FINEST / (len(c) - 1))
-
-
-def _falling_root(excess: Callable[[float], float], high: float, least: float) -> float | None:
-    while high > least:
-        low = _SHORTER * high
-        if excess(low) <= 0:
-            return _root(excess, low, high)
-        high = low
-    return None
-
-
-def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """The root of f between `low`, where f is not positive, and `high`, where it is, to 1e-10 of it.
-
-    By secants; the value at an end that stays is halved (the Illinois rule), so that both ends move.
-
-    >>> round(_root(lambda x: x * x - 2, 1.0, 2.0), 9)
-    1.414213562
-    """
-    below, above, last = f(low), f(high), 0
-    for _ in range(100):  # it takes about ten
-        if not below < 0 or high - low <= 1e-10 * high:
-            break
-        x = high - above * (high - low) / (above - below)
-        value = f(x)
-        if value <= 0:
-            low, below = x, value
-            above = above / 2 if last < 0 else above
-        else:
-            high, above = x, value
-            below = below / 2 if last > 0 else below
-        last = -1 if value <= 0 else 1
-    return low
+    while excess(_SHORTER * high) > 0:
+        high *= _SHORTER
+        if high <= _FINEST / (len(c) - 1):
+            return None
+    return float(brentq(excess, _SHORTER * high, high, xtol=1e-10 * high, rtol=1e-10))
 
 
 def _best_variance(terms: Terms, rows: float, t: float) -> float:

@@ -12,6 +12,7 @@ from scorewise.checks import check, is_number
 from scorewise.columns import binary_rows
 from scorewise.curves.thresholds import Curve, cumulative_above, lowest_scores, roc, thresholds
 from scorewise.errors import BadInput, Option, short
+from scorewise.inference.means import cluster_mean
 from scorewise.inference.scales import normal_quantile, t_quantile
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses import logit
@@ -55,9 +56,9 @@ def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> Decision
     pt = _probabilities(at)
     cuts = logit(pt) if t.kind == "logit" else pt
     place = np.searchsorted(lowest_scores(t), cuts.astype(t.precision).astype(t.score.dtype))
-    tp, fp = tp2, fp2 = _sums_from(t.pos, place), _sums_from(t.neg, place)
-    if t.weighted:
-        tp2, fp2 = _sums_from(t.pos2, place), _sums_from(t.neg2, place)
+    tp, fp, tp2, fp2 = (
+        cumulative_above(w)[place].astype(np.float64) for w in (t.pos, t.neg, t.pos2, t.neg2)
+    )
     n, squares, odds = float(t.negatives + t.positives), float(sum(t.squares)), pt / (1 - pt)
     benefit = (tp - odds * fp) / n
     rest = squares - tp2 - fp2
@@ -66,11 +67,6 @@ def decision_curve(t: Tally, at: Any = None, *, level: float = 0.95) -> Decision
     share = float(t.positives) / n
     everybody = share - (1 - share) * odds
     return DecisionCurve(pt, benefit, benefit - half, benefit + half, everybody, level)
-
-
-def _sums_from(w: Any, place: Any) -> Floats:
-    """The sums of weights from each place on."""
-    return np.asarray(cumulative_above(w)[place], np.float64)
 
 
 def net_benefit_difference(
@@ -103,13 +99,12 @@ def net_benefit_difference(
         worth = np.where(rows.y, 1.0, -p / (1 - p))
         a, b = (s >= s.dtype.type(p) for s in rows.scores.values())
         row = worth * (a * 1.0 - b)
-        value[k] = float((mass * row).sum()) / total
-        parts, reach = mass * (row - value[k]), normal_quantile(level)
-        if rows.cluster is not None:
-            parts = np.bincount(rows.cluster, parts)
-            many = len(parts)
-            parts, reach = parts * np.sqrt(many / (many - 1)), t_quantile(level, many - 1)
-        half[k] = reach * np.sqrt(float((parts**2).sum())) / total
+        if rows.cluster is None:
+            value[k] = (mass * row).sum() / total
+            half[k] = normal_quantile(level) * np.linalg.norm(mass * (row - value[k])) / total
+        else:
+            value[k], error, many = cluster_mean(row, mass, rows.cluster)
+            half[k] = t_quantile(level, many - 1) * error
     none = np.full(len(pt), np.nan)
     return DecisionCurve(pt, value, value - half, value + half, none, level)
 

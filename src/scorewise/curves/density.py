@@ -6,9 +6,7 @@ Kernels are summed over each value, or by Fourier transform over values on a gri
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -22,7 +20,6 @@ from scorewise.errors import BadInput
 from scorewise.statistics.kernels import (
     Kernel,
     Reflection,
-    kernel_areas,
     kernel_matrix,
     kernel_named,
     reflections,
@@ -93,17 +90,17 @@ class Direct:
 
     def heights(self, x: Floats) -> Floats:
         """The density at points inside the support."""
-        return self._summed(kernel_matrix, x)
+        return self._summed(x)
 
     def areas(self, x: Floats) -> Floats:
         """The share of the density below them."""
         low = max(self.low, float(self.s.min()) - 2 * self.kernel.reach * self.width)
-        return np.minimum(self._summed(kernel_areas, x, low), 1.0)
+        return np.minimum(self._summed(x, low), 1.0)
 
-    def _summed(self, rows: Callable[..., Floats], x: Floats, *low: float) -> Floats:
+    def _summed(self, x: Floats, low: float | None = None) -> Floats:
         parts = np.array_split(x, max(1, math.ceil(len(x) * len(self.s) / _KERNELS)))
-        each = (rows(part, self.s, self.width, self.seen, self.kernel, *low) for part in parts)
-        return np.concatenate([(part * self.share).sum(1) for part in each])
+        how = self.s, self.width, self.seen, self.kernel, low
+        return np.concatenate([(kernel_matrix(part, *how) * self.share).sum(1) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,45 +116,32 @@ class Gridded:
 
     def areas(self, x: Floats) -> Floats:
         """The share of the density below them."""
-        return np.interp(x, self.x, self._below)
-
-    @cached_property
-    def _below(self) -> Floats:
         below = np.concatenate(([0.0], (self.y[1:] + self.y[:-1]).cumsum()))
-        shares: Floats = below / below[-1]
-        return shares
+        return np.asarray(np.interp(x, self.x, below / below[-1]))
 
 
 Sums: TypeAlias = Direct | Gridded
 
 
-def smoothed(grid: Grid, width: float, kernel: Kernel, open_ends: tuple[bool, bool]) -> Gridded:
+def smoothed(grid: Grid, width: float, kernel: Kernel, support: Support) -> Gridded:
     """The density of binned values, mirrored at the ends of the grid; open ends are first given room."""
     from scipy.fft import irfft, rfft
 
-    times = 2 ** max(0, math.floor(math.log2(width / (_FINE * grid.step))))
-    coarse = grid.thinned(times)
+    times = math.floor(math.log2(width / (_FINE * grid.step)))
+    coarse = grid.thinned(2**times) if times > 0 else grid
     room = math.ceil(kernel.reach * width / coarse.step) + 1
     first, last = np.flatnonzero(coarse.share)[[0, -1]]
-    before, after = room - first, room - (len(coarse.share) - 1 - last)
+    lacking = room - first, room - (len(coarse.share) - 1 - last)
     coarse = coarse.padded(
-        max(0, before) if open_ends[0] else 0, max(0, after) if open_ends[1] else 0
+        *(max(0, n) if math.isinf(end) else 0 for n, end in zip(lacking, support, strict=True))
     )
-    around = coarse.mirrored()
-    weights = _wrapped(kernel, coarse.step / width, room, len(around))
-    y = irfft(rfft(around) * rfft(weights), len(around))[: len(coarse.share)] / coarse.step
+    circle = coarse.mirrored()
+    # the kernel's area around each node, wrapped around the circle
+    edges = kernel.below(-(np.arange(room + 2, dtype=np.float64) - 0.5) * (coarse.step / width))
+    side, at = edges[:-1] - edges[1:], np.arange(-room, room + 1) % len(circle)
+    weights = np.bincount(at, np.concatenate((side[:0:-1], side)), len(circle))
+    y = irfft(rfft(circle) * rfft(weights), len(circle))[: len(coarse.share)] / coarse.step
     return Gridded(coarse.nodes, np.maximum(y, 0.0))
-
-
-def _wrapped(kernel: Kernel, step: float, room: int, around: int) -> Floats:
-    """The kernel's area around each node, wrapped around the circle."""
-    edges = kernel.below(-(np.arange(room + 2, dtype=np.float64) - 0.5) * step)
-    side = edges[:-1] - edges[1:]
-    at = np.arange(-room, room + 1)
-    around_it: Floats = np.bincount(
-        at % around, np.concatenate((side[:0:-1], side)), minlength=around
-    ).astype(np.float64)
-    return around_it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -290,21 +274,15 @@ def _estimated(
     dropped: int = 0,
 ) -> Density:
     """The density of checked values; no rule makes the bandwidth smaller than `least`."""
-    width, grid = bandwidth_on_grid(v, bandwidth, support, least)
-    h, (low, high) = width.value, support
+    (h, rule, cautions), grid = bandwidth_on_grid(v, bandwidth, support, least)
     sums: Sums
     if v.direct:
-        s, share = v.cells(grid)
-        sums = Direct(s, share, h, kernel, reflections(support, kernel.reach * h), low)
+        seen = reflections(support, kernel.reach * h)
+        sums = Direct(*v.cells(grid), h, kernel, seen, support[0])
     else:
-        sums = smoothed(grid, h, kernel, (math.isinf(low), math.isinf(high)))
-    room = min(kernel.reach, _FADED) * h
-    x = np.linspace(
-        low if math.isfinite(low) else v.ends[0] - room,
-        high if math.isfinite(high) else v.ends[1] + room,
-        points,
-    )
-    how = (h, kernel.name, width.rule, support, v.rows, width.cautions, dropped)
+        sums = smoothed(grid, h, kernel, support)
+    x = np.linspace(*v.within(support, min(kernel.reach, _FADED) * h), points)
+    how = h, kernel.name, rule, support, v.rows, cautions, dropped
     return Density(x, sums.heights(x), *how, sums)
 
 

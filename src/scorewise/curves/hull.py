@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check, one_of
-from scorewise.computing import once
+from scorewise.computing import inner, once
 from scorewise.errors import BadInput
 from scorewise.inference.folds import deal_rows, other_folds
 from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import isotonic_runs, run_shares
 from scorewise.statistics.probabilities import (
-    mean_loss,
+    moments,
     probability_cells,
+    why_infinite,
     why_not_probabilities,
 )
 from scorewise.tallies import Tally
@@ -27,6 +29,8 @@ from scorewise.tallies.sorting import Numbers
 
 _BLOCK_CELLS = 1 << 16
 ProperLoss = Literal["brier", "log", "spherical"]
+# of shares of positives: what a negative and what a positive is charged
+Charges = Callable[[Floats], tuple[Floats, Floats]]
 FOLDS, DEALS = 5, 2  # of cross-fits
 
 
@@ -82,24 +86,10 @@ def losses_of_fits(neg: Floats, pos: Floats, loss: Loss) -> Floats:
     >>> losses_of_fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]), "brier")
     array([0.125])
     """
-    made = np.empty(len(neg))
-    for some in _row_slices(neg):
-        start, row = pav_blocks_of_rows(neg[some], pos[some])
-        _, charge = _charges_of_blocks(neg[some].ravel(), pos[some].ravel(), start, loss)
-        made[some] = np.bincount(row, charge) / (neg[some] + pos[some]).sum(1)
-    return made
-
-
-def _row_slices(rows: Floats) -> list[slice]:
-    """Slices of a few rows, so that memory stays small."""
-    step = max(1, _BLOCK_CELLS // max(rows.shape[1], 1))
-    return [slice(i, i + step) for i in range(0, len(rows), step)]
-
-
-def _charges_of_blocks(neg: Any, pos: Any, start: Ints, loss: Loss) -> tuple[Floats, Floats]:
-    """The weight of each block, and what the isotonic fit is charged there."""
-    n, p = (np.asarray(add_runs(w, start), np.float64) for w in (neg, pos))
-    return n + p, (n + p) * uncertainty(p / (n + p), loss)
+    start, row = pav_blocks_of_rows(neg, pos)
+    n, p = (add_runs(w.ravel(), start) for w in (neg, pos))
+    charge = np.bincount(row, (n + p) * uncertainty(p / (n + p), loss))
+    return np.asarray(charge / (neg + pos).sum(1))
 
 
 def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
@@ -108,12 +98,8 @@ def isotonic_fits(neg: Floats, pos: Floats) -> Floats:
     >>> isotonic_fits(np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([[0.0, 1.0, 0.0, 1.0]]))
     array([[0. , 0.5, 0.5, 1. ]])
     """
-    made = np.empty(neg.shape)
-    for some in _row_slices(neg):
-        start, _ = pav_blocks_of_rows(neg[some], pos[some])
-        fit = run_shares(neg[some].ravel(), pos[some].ravel(), start)
-        made[some] = fit.reshape(made[some].shape)
-    return made
+    start, _ = pav_blocks_of_rows(neg, pos)
+    return run_shares(neg.ravel(), pos.ravel(), start).reshape(neg.shape)
 
 
 def pav_blocks_of_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
@@ -123,23 +109,27 @@ def pav_blocks_of_rows(neg: Any, pos: Any) -> tuple[Ints, Ints]:
     return start, row[start]
 
 
-def crossfits(few: Tally, seed: int) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """The weights of negatives and positives of each fold, and the isotonic fit to all others.
+def crossfitted_loss(few: Tally, charges: Charges, seed: int) -> float:
+    """What rows are charged in all by the isotonic fits to the folds that they are not in.
 
     Rows are dealt out several times, and weights shared among the deals; fits are straight between the
     scores that the others have.
 
     >>> few = Tally.of([0, 1] * 10, [0.1, 0.4] * 10)
-    >>> sum(neg.sum() for neg, _, _ in crossfits(few, 0))
-    np.float64(10.0)
+    >>> crossfitted_loss(few, lambda fit: (np.ones(len(fit)), np.zeros(len(fit))), 0)
+    10.0
     """
     rng, place = np.random.default_rng(seed), np.arange(len(few.score), dtype=np.float64)
     sides = [
         [x.astype(np.float64) for x in both] for both in ((few.neg, few.neg2), (few.pos, few.pos2))
     ]
+    loss = 0.0
     for _ in range(DEALS):
         neg, pos = (deal_rows(w, w2, FOLDS, rng)[0] for w, w2 in sides)
-        yield from zip(neg / DEALS, pos / DEALS, fits_to_other_folds(neg, pos, place), strict=True)
+        for n, p, fit in zip(neg, pos, fits_to_other_folds(neg, pos, place), strict=True):
+            on_neg, on_pos = charges(fit)
+            loss += inner(n, on_neg) + inner(p, on_pos)
+    return loss / DEALS
 
 
 def fits_to_other_folds(neg: Floats, pos: Floats, place: Floats) -> Floats:
@@ -189,24 +179,22 @@ def decompose(t: Tally, *, loss: ProperLoss = "brier", clip: float | None = None
     check(clip=clip)
     if why := why_not_probabilities(t):
         raise BadInput(f"nothing to decompose: {why}")
-    score = mean_loss(t, clipped_loss(loss, clip), clip if loss == "log" else None)
+    score = math.inf
+    if loss != "log" or clip is not None or not why_infinite(t):
+        score = sum(m.first for m in moments(t, loss, clip)) / (t.negatives + t.positives)
     fit, bound = loss_of_fit(t, loss)
     unc = constant_loss(t, loss)
     # what rounding leaves below 0 is nothing
     return Decomposition(score, max(score - fit, 0.0), max(unc - fit, 0.0), unc, bound)
 
 
-def clipped_loss(loss: ProperLoss, clip: float | None) -> Loss:
-    """The name that tallies have for the loss."""
-    return "log clipped" if loss == "log" and clip is not None else loss
-
-
 def loss_of_fit(t: Tally, loss: ProperLoss) -> tuple[float, float]:
     """The mean loss of the isotonic fit, and what coarsening leaves open of it."""
 
     def mean(x: Tally) -> float:
-        mass, charge = _charges_of_blocks(x.neg, x.pos, pav_blocks_of(x), loss)
-        return float(charge.sum() / mass.sum())
+        neg, pos = (1.0 * add_runs(w, pav_blocks_of(x)) for w in (x.neg, x.pos))
+        mass = neg + pos
+        return float((mass * uncertainty(pos / mass, loss)).sum() / mass.sum())
 
     value, half = certified(t, mean)
     return value, abs(half)  # it falls as the ROC curve rises
@@ -253,8 +241,7 @@ def murphy(t: Tally, *, bins: int | None = 10, debias: bool = True) -> Murphy:
     if not debias:
         return Murphy(rel, res, unc)
     # what the noise of the shares adds; a bin of one row says nothing of it
-    rows = b.weight**2 / b.squares
-    less = np.where(rows > 1 + 1e-9, rows - 1, np.inf)
+    less = np.where(b.rows > 1 + 1e-9, b.rows - 1, np.inf)
     excess = float((b.weight * share * (1 - share) / less).sum() / total)
     all_rows = effective_size(total, float(b.squares.sum()))
     missing = unc / (all_rows - 1) if all_rows > 1 + 1e-9 else 0.0

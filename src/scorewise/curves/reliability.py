@@ -26,7 +26,6 @@ from scorewise.inference.scales import normal_quantile, t_quantile
 from scorewise.inference.shares import monotone_limits
 from scorewise.statistics.probabilities import (
     ProbabilityCells,
-    equal_mass,
     probability_cells,
     why_not_probabilities,
 )
@@ -230,8 +229,7 @@ def _width(x: Floats, mass: Floats) -> Floats:
 @once
 def smoother(t: Tally) -> Smoother:
     """The fit at each distinct score, or at 512 cells of equal mass where there are more."""
-    c = probability_cells(t)
-    return Smoother(c.joined(equal_mass(c, CELLS)) if len(c) > CELLS else c)
+    return Smoother(probability_cells(t).at_most(CELLS))
 
 
 def smooth_reliability(t: Tally, *, level: float = 0.95, rows: Rows | None = None) -> Band:

@@ -6,20 +6,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import check
 from scorewise.curves.hull import pav_blocks
-from scorewise.inference.resampling import bootstrap_cells, few_cells
+from scorewise.inference.resampling import CELLS, bootstrap_cells
 from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import run_shares
 from scorewise.inference.tables import Formula
 from scorewise.statistics.formulas import DECISIONS, value_at_cuts
 from scorewise.statistics.smroc import Midpoint, climbs, midpoints
 from scorewise.tallies import Tally
+from scorewise.tallies.coarse import pool
 from scorewise.tallies.confusion import Cut, threshold_on_scale
 from scorewise.tallies.losses import expit, unit
 from scorewise.tallies.sorting import Numbers
@@ -210,9 +211,9 @@ def distance(a: Curve, b: Curve) -> float:
     0.5
     """
     x = np.unique(np.concatenate((a.x, b.x)))
-    # upright parts have two heights at one x: from the left and from the right
-    starts = heights(a, x, "right") - heights(b, x, "right")
-    ends = heights(a, x, "left") - heights(b, x, "left")
+    # upright parts have two heights at one x: the top, and from the other side the foot
+    starts = np.interp(x, a.x, a.y) - np.interp(x, b.x, b.y)
+    ends = np.interp(-x, -a.x[::-1], a.y[::-1]) - np.interp(-x, -b.x[::-1], b.y[::-1])
     left, right, step = starts[:-1], ends[1:], np.diff(x)
     size = np.abs(left) + np.abs(right)
     crossing = left * right < 0
@@ -220,19 +221,6 @@ def distance(a: Curve, b: Curve) -> float:
         # two triangles, where the curves cross on the way
         area = np.where(crossing, (left**2 + right**2) / np.where(size > 0, size, 1.0), size)
     return float((step * area).sum() / 2)
-
-
-def heights(curve: Curve, x: Floats, side: Literal["left", "right"]) -> Floats:
-    """The heights of a rising curve at x; on upright parts the top ("right") or the foot ("left")."""
-    at = np.searchsorted(curve.x, x, side=side)
-    last = np.minimum(at, len(curve.x) - 1)
-    first = at - 1 if side == "right" else np.maximum(last - 1, 0)
-    across = curve.x[last] - curve.x[first]
-    share = np.where(across > 0, (x - curve.x[first]) / np.where(across > 0, across, 1.0), 0.0)
-    exact = np.where(x == curve.x[last], 1.0, share)
-    low, high = curve.y[first], curve.y[last]
-    rise: Floats = low + (high - low) * np.where(across > 0, exact, 0.0)
-    return rise
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +247,13 @@ def band(
     At each x the spread is that of the replicates. The simultaneous band is as many spreads wide as
     the largest deviation of a replicate, over all x, keeps within at the level (sup-t).
     """
+
+    def heights(*cells: Floats) -> Floats:
+        up, along = (cumulative(part[::-1]) for part in steps(*cells))
+        return np.asarray(np.interp(_BAND_X, along / along[-1], up / up[-1]))
+
     y = np.interp(_BAND_X, curve.x, curve.y)
-    b = _band(t, y, lambda *cells: _walk(*steps(*cells)), level, simultaneous, replicates, seed)
+    b = _band(t, y, heights, level, simultaneous, replicates, seed)
     # the curve rises, and so may its band
     low, high = np.maximum.accumulate(b.low), np.minimum.accumulate(b.high[::-1])[::-1]
     low[-1] = 1.0  # where every curve ends
@@ -295,7 +288,7 @@ def _band(
 ) -> Band:  # fmt: skip
     """A band around heights of a curve of cells (score, neg, pos), by those of bootstrapped cells."""
     check(level=level)
-    few = few_cells(t)
+    few = pool(t.pooled, CELLS)
     s = unit(few.score, t.kind)
 
     def each(neg: Floats, pos: Floats) -> Floats:
@@ -338,12 +331,6 @@ def smooth_steps(m: Midpoint) -> Steps:
         return climbs(s, neg, pos, m.value)
 
     return steps
-
-
-def _walk(climb: Floats, run: Floats) -> Floats:
-    """The heights, where bands are drawn, of a curve of climbs and runs."""
-    up, along = cumulative(climb[::-1]), cumulative(run[::-1])
-    return np.asarray(np.interp(_BAND_X, along / along[-1], up / up[-1]))
 
 
 def _with_next_rows(t: Tally) -> Tally:

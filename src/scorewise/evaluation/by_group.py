@@ -30,7 +30,7 @@ from scorewise.inference.ranking import (
     precision_influence,
     variance_by_class,
 )
-from scorewise.inference.scales import effective_sizes, limits, pooled_variance, sandwich
+from scorewise.inference.scales import effective_size, limits, pooled_variance, sandwich
 from scorewise.inference.shares import wilson
 from scorewise.measures.calibration_clinical import ratio_interval
 from scorewise.measures.calibration_tests import line_interval
@@ -110,7 +110,7 @@ class Cells:
     @cached_property
     def rows(self) -> Floats:
         """As many rows as the weights of both classes are worth."""
-        return effective_sizes(self.weights, self.squares)
+        return np.asarray(effective_size(self.weights, self.squares))
 
     @cached_property
     def ranked(self) -> Bools:
@@ -413,7 +413,7 @@ def _rest(
 
     clip = settings["clip"]
     losses: list[tuple[Loss, float | None]] = [("brier", None)]
-    losses += [("log", None) if clip is None else ("log clipped", clip)]
+    losses += [("log", clip)]
 
     def without(k: int) -> list[Estimate]:
         rest, group = _tally_without(rows, t, codes, cells, k), cells.tally(k)

@@ -23,7 +23,6 @@ from scorewise.errors import BadInput, Option, plain
 from scorewise.estimate import Estimate
 from scorewise.evaluation.inputs import tally_of
 from scorewise.inference.choices import Interval, interval_by_name
-from scorewise.inference.clusters import clustered
 from scorewise.inference.correlation import (
     correlation_of_classes,
     correlation_of_models,
@@ -36,6 +35,7 @@ from scorewise.inference.differences import (
     smooth_difference,
     unpaired_areas,
 )
+from scorewise.inference.influence import clustered
 from scorewise.inference.means import cluster_mean, mean_difference
 from scorewise.inference.scales import t_quantile
 from scorewise.registry import CLASS_MEASURES, MEASURES, Lazy, Measure, Measured, unknown

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,16 +17,16 @@ from scorewise.estimate import Estimate
 from scorewise.inference.logistic import as_log_odds, logistic, newton_lines
 from scorewise.inference.ranking import auroc_variance, average_precisions
 from scorewise.inference.resampling import resampled_weights
-from scorewise.inference.scales import Scale, wald
+from scorewise.inference.scales import wald
 from scorewise.inference.shares import clopper_pearson, share_of_cells, wilson
 from scorewise.registry import Measure
 from scorewise.statistics.formulas import DECISIONS, SHARES, auroc
 from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.coarse import pool
-from scorewise.tallies.losses import score_losses
+from scorewise.tallies.losses import Loss, score_losses
 
 Interval = Literal["delong", "logit", "bootstrap", "wilson", "exact"]
-LOSSES: dict[str, Any] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
+LOSSES: dict[str, Loss] = {"brier": "brier", "log_loss": "log", "spherical": "spherical"}
 CELLS = 1 << 14  # distinct scores that are resampled; more are joined
 AT_ONCE = 1 << 22  # numbers of a block of replicates
 Statistic = Callable[[Floats, Floats], Floats]  # of replicates by cells: negatives, positives
@@ -50,8 +49,13 @@ def interval_by_name(
     limits: tuple[float, float] | None = None
     method = ""
     if interval in ("delong", "logit") and m.name == "auroc":
-        limits = _area(e, t, "identity" if interval == "delong" else "logit")
-        method = "DeLong, Wald" if interval == "delong" else "DeLong, Wald on the logit scale"
+        # DeLong's variance with the normal quantile, as pROC's `ci.auc` has it
+        error = math.sqrt(max(auroc_variance(t, e.value).variance, 0.0))
+        if interval == "delong":
+            limits, method = wald(e.value, error, e.level, "identity"), "DeLong, Wald"
+        elif 0 < e.value < 1:
+            limits = wald(e.value, error, e.level, "logit")
+            method = "DeLong, Wald on the logit scale"
     elif interval in ("wilson", "exact") and m.name in SHARES:
         hit, miss = map(list, SHARES[m.name])
         of, method = (
@@ -65,14 +69,6 @@ def interval_by_name(
         return replace(e, method=f"{e.method} (no {interval})") if e.method else e
     low, high = (min(max(x, m.bounds[0]), m.bounds[1]) for x in limits)
     return replace(e, low=low, high=high, method=method, caution="")
-
-
-def _area(e: Estimate, t: Tally, scale: Scale) -> tuple[float, float] | None:
-    """DeLong's variance with the normal quantile, as pROC's `ci.auc` has it."""
-    error = math.sqrt(max(auroc_variance(t, e.value).variance, 0.0))
-    if scale == "logit" and not 0 < e.value < 1:
-        return None
-    return wald(e.value, error, e.level, scale)
 
 
 def _bootstrapped(
@@ -141,26 +137,19 @@ def _statistic(name: str, cells: Tally, clip: float | None) -> Statistic | None:
     if cells.kind == "score":
         return None
     if name in LOSSES:
-        clipped = name == "log_loss" and clip is not None
-        kind: Any = "log clipped" if clipped else LOSSES[name]
-        cost = score_losses(cells.score, cells.kind, kind, *([clip] if clip is not None else []))
-
-        def loss(neg: Floats, pos: Floats) -> Floats:
-            total = neg.sum(1) + pos.sum(1)
-            return np.asarray((neg @ cost[0] + pos @ cost[1]) / total)
-
-        return loss
+        on_neg, on_pos = score_losses(cells.score, cells.kind, LOSSES[name], clip)
+        return lambda neg, pos: (neg @ on_neg + pos @ on_pos) / (neg.sum(1) + pos.sum(1))
     if name == "calibration_slope":
         x = as_log_odds(cells.score, cells.kind, clip)
         if not np.isfinite(x).all():
             return None
         x = x - x.mean()  # which leaves slopes as they are
-        neg, pos = cells.neg.astype(np.float64), cells.pos.astype(np.float64)
-        return partial(_slope, x, logistic([np.ones(len(x)), x], neg, pos).coef)
+        weights = (w.astype(np.float64) for w in (cells.neg, cells.pos))
+        near = logistic([np.ones(len(x)), x], *weights).coef
+
+        def slope(neg: Floats, pos: Floats) -> Floats:
+            start = (np.full(len(neg), c) for c in near)
+            return newton_lines(x, neg + pos, pos, *start).slope
+
+        return slope
     return None
-
-
-def _slope(x: Floats, start_at: Floats, neg: Floats, pos: Floats) -> Floats:
-    """The slope of labels on log-odds beside an intercept, which is near `start_at`."""
-    start = (np.full(len(neg), c) for c in start_at)
-    return newton_lines(x, neg + pos, pos, *start).slope

@@ -83,9 +83,7 @@ class ClassSample:
     @property
     def gap(self) -> Floats:
         """What happened (0 or 1 for each class), less its probability."""
-        gap = -self.p
-        gap[np.arange(len(self)), self.y] += 1
-        return gap
+        return gaps_of(self.y, self.p)
 
     @property
     def alone(self) -> bool:
@@ -104,6 +102,13 @@ class ClassSample:
 
     def __len__(self) -> int:
         return len(self.y)
+
+
+def gaps_of(y: Labels, p: Floats) -> Floats:
+    """The labels (0 or 1 for each class), less their probabilities."""
+    gap = -p
+    gap[np.arange(len(y)), y] += 1
+    return gap
 
 
 def why_no_rows(t: ClassTally) -> str:
@@ -135,9 +140,9 @@ def pairs_of_rows(classes: int) -> int:
     return min(1024, int((5e7 / classes) ** 0.5))
 
 
-def affordable_replicates(cost: int, limit: int = 999, budget: int = 1 << 27) -> int:
+def affordable_replicates(cost: int, budget: int = 1 << 27) -> int:
     """How many replicates of that cost fit a budget; 99 at the least, 999 at the most."""
-    return int(np.clip(budget // max(cost, 1), 99, limit))
+    return int(np.clip(budget // max(cost, 1), 99, 999))
 
 
 def class_replicates(s: ClassSample, cells: int, limit: int) -> int:
@@ -365,10 +370,8 @@ def _noise(p: Floats, shares: Floats, light: NDArray[np.float32], chance: Floats
     """
     replicates, (n, k) = len(chance), p.shape
     likeliest = p.argmax(1)
-    least = -p
-    least[np.arange(n), likeliest] += 1
-    drawn: Floats = (label_changes(drawn_labels(p, chance), likeliest, k) @ light).reshape(
-        replicates, k * n
-    )
-    drawn += np.einsum("ij,jk->ik", shares, least).T.ravel().astype(np.float32)
+    changes = label_changes(drawn_labels(p, chance), likeliest, k)
+    drawn: Floats = (changes @ light).reshape(replicates, k * n)
+    least = np.einsum("ij,jk->ik", shares, gaps_of(likeliest, p))
+    drawn += least.T.ravel().astype(np.float32)
     return drawn

@@ -19,7 +19,6 @@ from scorewise.inference.scales import (
     Component,
     Variance,
     effective_size,
-    effective_sizes,
     pooled_variance,
     sandwich,
 )
@@ -125,7 +124,7 @@ def mean_precision(t: ClassTally, terms: Terms, level: float) -> Share:
     above. A mean over many classes makes the variance small, but not this.
     """
     variance, _ = steadied(t, parts_of_terms(t, of_average_precisions, terms), terms, 1.0)
-    rows = effective_sizes(t.weight, t.weight2)[t.weight > 0]
+    rows = effective_size(t.weight, t.weight2)[t.weight > 0]
     even = shrunk(terms.values, rows)
     binomial = terms.part**2 * even * (1 - even)
     # precisions that are all 1 do not vary, and are shares of the rows themselves
@@ -151,7 +150,7 @@ def steadied(
     of all classes say together. For this alone each value is drawn towards the mean by half a row.
     """
     more = STEADY if usual is None else STEADY_PRECISION
-    rows = effective_sizes(t.weight, t.weight2)[t.weight > 0]
+    rows = effective_size(t.weight, t.weight2)[t.weight > 0]
     variance, known, df = (np.array(x) for x in zip(*components, strict=True))
     # of one row, up to rounding, nothing is seen
     free = np.where(known < 1 + 1e-9, 0.0, known - 1)

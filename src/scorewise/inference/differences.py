@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import bdtr, chdtrc, gammaln, ndtr
+from scipy.special import bdtr, chdtrc, ndtr
 
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
@@ -317,11 +317,8 @@ def mcnemar(
     if kind == "corrected":
         statistic = max(abs(a - b) - 1, 0) ** 2 / n
         return McNemar(a, b, statistic, float(chdtrc(1, statistic)))
-    tail = 2 * float(bdtr(least, n, 0.5))
-    if kind == "mid-p":
-        ways = gammaln(n + 1) - gammaln(least + 1) - gammaln(n - least + 1)
-        tail -= float(np.exp(ways - n * math.log(2)))
-    return McNemar(a, b, math.nan, min(1.0, tail))
+    upto, below = (float(bdtr(k, n, 0.5)) if k >= 0 else 0.0 for k in (least, least - 1))
+    return McNemar(a, b, math.nan, min(1.0, upto + (below if kind == "mid-p" else upto)))
 
 
 def rows_needed(gap: Estimate, rows: int, power: float = 0.8) -> float:

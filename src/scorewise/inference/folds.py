@@ -108,8 +108,7 @@ def deal_cells(c: ProbabilityCells, folds: int, seed: int) -> tuple[Floats, Floa
     >>> share.sum(), pos.sum()
     (np.float64(1.0), np.float64(2.0))
     """
-    rows = c.weight**2 / c.squares
-    unit = c.weight / rows
+    rows, unit = c.rows, c.weight / c.rows
     positives = c.pos / unit
     rounded = np.rint(rows), np.rint(positives)
     integer = (np.abs(rows - rounded[0]) < 1e-6 * rows) & (

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Floats, Ints
 from scorewise.columns import Rows
-from scorewise.computing import cached, once
+from scorewise.computing import cached
+from scorewise.estimate import Estimate
 from scorewise.inference.folds import deal_classes, deal_clusters
-from scorewise.inference.logistic import as_log_odds, last_effects, log_odds, logistic
+from scorewise.inference.logistic import as_log_odds, last_effects, logistic
+from scorewise.inference.means import widened, wild_bootstrap
 from scorewise.inference.ranking import auroc_value, precision_influence
+from scorewise.inference.scales import normal_quantile
 from scorewise.inference.shares import isotonic_runs, run_shares
 from scorewise.inference.smroc import CellInfluence, smauc_influence
 from scorewise.registry import Measure
@@ -118,17 +122,9 @@ def _of_decisions(m: Measure, rows: Rows, t: Tally, settings: Settings) -> Float
             )
         (right, above), (left, below) = ends
         slopes[at] = (above - below) / (right - left)
-    return np.asarray(slopes.ravel()[_decisions(rows, t, settings["threshold"])])
-
-
-def _decisions(rows: Rows, t: Tally, threshold: float) -> NDArray[np.int64]:
-    """The cell of the table of decisions that each row is in: tn, fp, fn, tp."""
-
-    def made() -> NDArray[np.int64]:
-        predicted = rows.scores[t.origin.score] >= t.cut(threshold).upto
-        return np.asarray(2 * rows.y.astype(np.int64) + predicted)
-
-    return _known(rows, t, ("decisions", threshold), made)
+    cut, name = t.cut(settings["threshold"]).upto, t.origin.score
+    predicted = cached(rows, ("predicted", name, cut), lambda: rows.scores[name] >= cut)
+    return np.asarray(slopes[rows.y.astype(np.int64), predicted.astype(np.int64)])
 
 
 def _precision(rows: Rows, t: Tally, settings: Settings, trapezoid: bool) -> Floats:
@@ -137,15 +133,8 @@ def _precision(rows: Rows, t: Tally, settings: Settings, trapezoid: bool) -> Flo
     return at_cells(t, CellInfluence(-loss, gain), rows)
 
 
-def _smauc(rows: Rows, t: Tally, settings: Settings) -> Floats:
-    return at_cells(t, smauc_influence(t.pooled, midpoint(t)), rows)
-
-
 def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
-    clip = settings.get("clip")
-    how: Any = "log clipped" if loss == "log" and clip is not None else loss
-    further = {} if clip is None else {"clip": clip}
-    neg, pos = score_losses(rows.scores[t.origin.score], t.kind, how, **further)
+    neg, pos = score_losses(rows.scores[t.origin.score], t.kind, loss, settings.get("clip"))
     return _of_mean(rows, np.where(rows.y, pos, neg))
 
 
@@ -158,31 +147,22 @@ def _of_mean(rows: Rows, values: Floats) -> Floats:
 
 def _coefficient(rows: Rows, t: Tally, settings: Settings, sloped: bool) -> Floats:
     """Of the calibration slope, or of calibration in the large: by the scores of the likelihood."""
-    clip = settings.get("clip")
-    x = as_log_odds(rows.scores[t.origin.score], t.kind, clip)
+    x = as_log_odds(rows.scores[t.origin.score], t.kind, settings.get("clip"))
     weight, ones = rows.mass(), np.ones(len(x))
     neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
     features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
-    fit = logistic(features, neg, pos, offset=offset, start=_near(t, clip, sloped))
+    fit = logistic(features, neg, pos, offset=offset)
     p, effect = last_effects(fit, features, offset)
     return effect * (rows.y - p)
 
 
-@once
-def _near(t: Tally, clip: float | None, sloped: bool) -> Floats | None:
-    """The coefficients that fit the cells of a tally, to begin from."""
-    c = log_odds(t, clip)
-    if not np.isfinite(c.x).all():
-        return None
-    ones = np.ones(len(c.x))
-    features, offset = ([ones, c.x], 0.0) if sloped else ([ones], c.x)
-    fit = logistic(features, c.neg, c.pos, offset=offset)
-    return fit.coef if fit.converged else None
+def _chances(rows: Rows, t: Tally) -> Floats:
+    return unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
 
 
 def _ratio(rows: Rows, t: Tally, settings: Settings) -> Floats:
     """Of observed over expected positives."""
-    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    p = _chances(rows, t)
     expected = float((rows.mass() * p).sum())
     return np.asarray((rows.y - t.positives / expected * p) / expected)
 
@@ -207,8 +187,7 @@ def binned_residuals(rows: Rows, t: Tally, *bins_of: Any) -> tuple[NDArray[np.in
     """The bin of each row, fifteen of equal width unless said, its residual, and the number of bins."""
 
     def made() -> tuple[NDArray[np.int64], Floats, int]:
-        p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
-        bins = binned(t, *bins_of)
+        p, bins = _chances(rows, t), binned(t, *bins_of)
         # by where bins begin
         at = np.maximum(np.searchsorted(bins.low, p, side="right") - 1, 0)
         return at, rows.y - p, len(bins)
@@ -243,8 +222,7 @@ def _ks(rows: Rows, t: Tally, settings: Settings) -> Floats:
 
 def _cumulated(rows: Rows, t: Tally, settings: Settings, between: bool) -> Floats:
     """Of the largest sum of residuals from the lowest score up, or of the range of these sums."""
-    c = probability_cells(t)
-    p = unit(rows.scores[t.origin.score].astype(np.float64), t.kind)
+    c, p = probability_cells(t), _chances(rows, t)
     sums = np.append(0.0, (c.pos - c.weight * c.p).cumsum()) / rows.mass().sum()
     ends = (sums.argmin(), sums.argmax()) if between else (0, np.abs(sums).argmax())
     first, last = sorted(int(x) for x in ends)
@@ -254,7 +232,7 @@ def _cumulated(rows: Rows, t: Tally, settings: Settings, between: bool) -> Float
     return _of_mean(rows, values)
 
 
-def _partial(rows: Rows, t: Tally, settings: Settings) -> Floats:
+def _partial_area(rows: Rows, t: Tally, settings: Settings) -> Floats:
     """Of the area up to a false positive rate of 0.1: by what rows add to it on either side."""
     pooled, width = t.pooled, 0.1
     fpr, tpr = (1 - midranks(w) / float(w.sum()) for w in (pooled.neg, pooled.pos))
@@ -287,7 +265,7 @@ _INFLUENCE: dict[str, Influence] = {
     "auroc": lambda rows, t, _: auroc_influence(rows, t),
     "average_precision": partial(_precision, trapezoid=False),
     "pr_trapezoid": partial(_precision, trapezoid=True),
-    "smauc": _smauc,
+    "smauc": lambda rows, t, _: at_cells(t, smauc_influence(t.pooled, midpoint(t)), rows),
     "brier": partial(_loss, loss="brier"),
     "log_loss": partial(_loss, loss="log"),
     "spherical": partial(_loss, loss="spherical"),
@@ -305,7 +283,7 @@ _INFLUENCE: dict[str, Influence] = {
     **dict.fromkeys(("ici", "e50", "e90"), partial(_gaps, slope=_mean_gap, bins_of=(5, "mass"))),
     "ecce_mad": partial(_cumulated, between=False),
     "ecce_range": partial(_cumulated, between=True),
-    "partial_auroc": _partial,
+    "partial_auroc": _partial_area,
     "mcb_crossfit": partial(_isotonic, sign=1.0),
     "mcb": partial(_isotonic, sign=1.0),
     "dsc": partial(_isotonic, sign=-1.0),
@@ -347,3 +325,49 @@ def _without(rows: Rows, t: Tally, group: NDArray[np.int64], groups: int) -> lis
             total = by_group.sum(0)
             weights.append(total - by_group + 1e-12 * total)  # no cell is empty
     return weights
+
+
+def clustered(
+    e: Estimate, m: Measure, rows: Rows, t: Tally, settings: Settings, cluster: Ints
+) -> Estimate:
+    """The estimate of rows that come in clusters: its interval widened by what rows of one share.
+
+    The distances of the limits grow as the standard error does when influences are added up by cluster
+    before they are squared (of AUROC: Obuchowski 1997; of a share, the design effect of Korn and Graubard
+    1998), and by Student's quantile with one degree of freedom less than there are clusters. A p-value
+    that knows nothing of clusters is left out.
+    """
+    if not e.defined or not e.high > e.low:
+        return e
+    clusters, seed = int(cluster.max()) + 1, settings["seed"]
+    if clusters < 2:
+        return widened(e, 0.0, 0.0, clusters, m.bounds)
+    x = row_influence(m, rows, t, settings)
+    if x is None:
+        group = deal_groups(rows, min(GROUPS, clusters), seed, cluster)
+        values = left_out(m, rows, t.origin.score, settings, group)
+        groups = len(values)
+        variance = (groups - 1) / groups * float(((values - values.mean()) ** 2).sum())
+        by_row = ((e.high - e.low) / (2 * normal_quantile(settings["level"]))) ** 2
+    else:
+        total = np.bincount(cluster, rows.mass() * x, clusters)
+        variance = float((total * total).sum()) * clusters / (clusters - 1)
+        by_row = float((rows.mass(2) * x * x).sum())
+    wide = widened(e, variance, by_row, clusters, m.bounds)
+    if m.name == "ece":
+        at, residual, bins = binned_residuals(rows, t)
+        sums = np.bincount(cluster * bins + at, rows.mass() * residual, clusters * bins)
+        total_weight = float(rows.mass().sum())
+        p, expected = wild_bootstrap(
+            sums.reshape(clusters, bins).astype(np.float64),
+            lambda total: np.abs(total).sum(1) / total_weight, seed,
+        )  # fmt: skip
+        return replace(wide, p=p, expected=expected)
+    if e.p is None or m.better != "near":
+        return replace(wide, p=None)
+    from scipy.special import ndtr
+
+    quantile = (
+        abs(e.value - m.target) * normal_quantile(e.level) / max((wide.high - wide.low) / 2, 1e-300)
+    )
+    return replace(wide, p=float(2 * ndtr(-quantile)))

@@ -153,7 +153,7 @@ class Noise:
         variance = np.where(variance > 1e-12 * c.squares, variance, 0.0)
         free = self.moved(step)
         # other rows would have had other scores, and so other shares of the cells
-        shares = np.divide(c.squares, c.weight**2, out=np.zeros(len(c)), where=c.weight > 0)
+        shares = np.divide(1.0, c.rows, out=np.zeros(len(c)), where=c.rows > 0)
         if self._seen is not None:
             # from the noise of calibrated scores to that of the gaps seen
             part = np.where(self._seen.any(0), min(abs(step), 1.0), 0.0)
@@ -223,7 +223,7 @@ def _without_noise(c: ProbabilityCells) -> Floats:
     p = np.clip(c.p, 1e-3, 1 - 1e-3)
     z = logit(p)
     basis = c.weight * p * (1 - p) * np.stack([np.ones(len(c)), z, z * z])
-    rows = np.divide(c.weight**2, c.squares, out=np.ones(len(c)), where=c.squares > 0)
+    rows = np.where(c.squares > 0, c.rows, 1.0)
     # of sure scores that are wrong, the noise is rather that of the rates seen, with two rows of the trend
     for _ in range(3):
         error = np.sqrt(variance)

@@ -12,7 +12,7 @@ import numpy as np
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Kind
 from scorewise.computing import inner, once
-from scorewise.inference.scales import sandwich
+from scorewise.inference.scales import Variance, sandwich
 from scorewise.statistics.probabilities import MAX_CELLS, probability_cells
 from scorewise.tallies import Tally
 from scorewise.tallies.coarse import why_undecided
@@ -106,21 +106,14 @@ def _fitted(
 
     def loss(coef: Floats) -> tuple[float, Any]:
         """The loss, and its first and second derivatives."""
-        k, total, gradient = len(features), 0.0, np.zeros(len(features))
-        curvature = np.zeros((k, k))
+        total, gradient, curvature = 0.0, np.zeros(len(features)), np.zeros(2 * [len(features)])
         for begin in range(0, len(neg), _CHUNK):
             at = slice(begin, begin + _CHUNK)
-            part, down, up = [f[at] for f in features], neg[at], pos[at]
-            odds = sum((c * f for c, f in zip(coef, part, strict=True)), offset[at])
-            more, p = _log_loss(odds, down, up)
+            part, down, up = np.stack([f[at] for f in features]), neg[at], pos[at]
+            more, p = _log_loss((coef[:, None] * part).sum(0) + offset[at], down, up)
             expected = (down + up) * p
-            residual, weight = expected - up, expected * (1 - p)
-            total, gradient = total + more, gradient + [inner(residual, f) for f in part]
-            for i in range(k):
-                weighted = weight * part[i]
-                for j in range(i + 1):
-                    curvature[i, j] += inner(weighted, part[j])
-        curvature += np.tril(curvature, -1).T
+            total, gradient = total + more, gradient + (part * (expected - up)).sum(1)
+            curvature += np.einsum("ik,jk->ij", part * (expected * (1 - p)), part)
         if q is not None:
             total, gradient = total + float(coef @ q @ coef) / 2, gradient + q @ coef
         return total, (gradient, curvature if q is None else curvature + q)
@@ -172,12 +165,12 @@ def newton_lines(
     `mass` is None where there is one row in each cell. With `offset`, slopes stay 1. Those that are not
     `wanted`, and those that steps lead away from, have not converged.
     """
-    a, b, against = intercept, slope, _against(x) if offset else None
+    a, b = intercept, slope
     good = np.broadcast_to(wanted, a.shape).copy()
     done = ~good
     with np.errstate(all="ignore"):
         for _ in range(_LINE_STEPS):
-            p = _line_chances(x, a, b, against, by)
+            p = _line_chances(x, a, b, by)
             v = p if mass is None else mass * p
             residual = v - pos
             p = 1 - p
@@ -201,28 +194,17 @@ def newton_lines(
             done = done | ~good | (size <= 1e-6)
             if done.all():
                 break
-        return Lines(a, b, good & done, _line_chances(x, a, b, against, by), last)
+        return Lines(a, b, good & done, _line_chances(x, a, b, by), last)
 
 
-def _line_chances(x: Floats, a: Floats, b: Floats, against: Any, by: AllCells) -> Floats:
-    """The probability of each cell on its line; of slope 1, given the odds `against`."""
-    odds: Floats
-    if against is not None:
-        odds = by.of(_against(a)) * against
-    else:
-        odds = by.of(-b) * x
-        odds -= by.of(a)
-        np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
+def _line_chances(x: Floats, a: Floats, b: Floats, by: AllCells) -> Floats:
+    """The probability of each cell on its line."""
+    odds: Floats = by.of(-b) * x
+    odds -= by.of(a)
+    np.exp(odds, out=odds)  # beyond the floats it is infinite, and the probability 0
     odds += 1.0
     np.reciprocal(odds, out=odds)
     return odds
-
-
-def _against(x: Floats) -> Floats:
-    """The odds against, given log-odds; beyond these the probability is 0 or 1 to all digits."""
-    odds: Floats = np.clip(x, -350.0, 350.0)
-    np.negative(odds, out=odds)
-    return np.exp(odds, out=odds)
 
 
 def fitted_lines(x: Floats, neg: Floats, pos: Floats, start_at: Floats) -> Floats | None:
@@ -291,12 +273,7 @@ class LogOdds(NamedTuple):
     pos2: Floats
 
 
-class Coefficient(NamedTuple):
-    """A coefficient, its standard error from the sandwich, and the degrees of freedom of that."""
-
-    value: float
-    se: float
-    df: float
+Coefficient = tuple[float, Variance]  # its variance is that of the sandwich
 
 
 @once
@@ -367,7 +344,7 @@ def _last(
         variance = sandwich((c.neg, c.neg2, effect * p), (c.pos, c.pos2, effect * (1 - p)))
     if not variance.variance < MAX_VARIANCE:
         return None
-    return Coefficient(float(fit.coef[-1]), math.sqrt(variance.variance), variance.df)
+    return float(fit.coef[-1]), variance
 
 
 def last_effects(

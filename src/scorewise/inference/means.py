@@ -1,4 +1,4 @@
-"""Means over rows with their intervals: of losses, scores and paired differences, by row or by cluster.
+"""Means over rows with their intervals, by row or by cluster, and what clusters widen.
 
 A mean of rows that come in clusters has the sums of its clusters for units: their spread gives its standard
 error, with Student's quantile of one degree of freedom less than there are clusters (Liang and Zeger 1986).
@@ -7,18 +7,20 @@ error, with Student's quantile of one degree of freedom less than there are clus
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.estimate import Estimate
+from scorewise.inference.resampling import resampling_p
 from scorewise.inference.scales import (
     Variance,
     effective_size,
-    effective_sizes,
     limits,
+    normal_quantile,
     number,
     pooled_variance,
     single_row,
@@ -27,6 +29,8 @@ from scorewise.inference.scales import (
 from scorewise.statistics.smroc import class_sums
 from scorewise.tallies import Tally
 from scorewise.tallies.losses import Moments, unit
+
+SIGN_FLIPS = 999  # random signs of clusters that a p-value is made of
 
 
 def mean_loss(
@@ -72,10 +76,10 @@ def loss_variance(sums: Any, weights: Floats, squares: Floats) -> tuple[Any, Var
     share, square = weights / total, squares / total / total
     sums = Moments(sums.first / total, sums.square / total / total, sums.second / total / total)
     there, value = share > 0, sums.first.sum(0)
-    mean, n = np.where(there, sums.first / share, value), effective_sizes(share, square)
+    mean, n = np.where(there, sums.first / share, value), effective_size(share, square)
     # a class of one row says nothing of its own spread
     within = np.where(single_row(n), 0.0, sums.about(mean, square))
-    rows, classes, away = effective_sizes(share.sum(0), square.sum(0)), there.sum(0), mean - value
+    rows, classes, away = effective_size(share.sum(0), square.sum(0)), there.sum(0), mean - value
     # raised by Laplace's rule: two more rows, dealt out evenly to the classes
     raised = np.where(there, (rows * share + 2 / classes) / (rows + 2), 0.0)
     before, after = (_variance(p, mean) for p in (share, raised))
@@ -185,3 +189,82 @@ def cluster_difference(gap: Floats, weight: Floats, cluster: Ints, level: float)
     2.500 [-10.206, 15.206]
     """
     return mean_estimate(*cluster_mean(gap, weight, cluster), level, "t, paired; by cluster")
+
+
+# What clusters widen.
+
+
+def widened(
+    e: Estimate,
+    variance: float,
+    by_row: float,
+    clusters: int,
+    bounds: tuple[float, float],
+) -> Estimate:
+    """The estimate with limits as much further away as the standard error by cluster is larger.
+
+    `variance` is that of sums by cluster, `by_row` that of single rows. By Student's quantile with one
+    degree of freedom less than there are clusters.
+
+    >>> widened(Estimate(0.5, 0.4, 0.6), 4e-4, 1e-4, 1000, (0.0, 1.0))
+    0.500 [0.300, 0.700]
+    """
+    if clusters < 2:
+        return replace(e, low=math.nan, high=math.nan, method="none: a single cluster", p=None)
+    grown = math.sqrt(max(variance / by_row, 1.0)) if by_row > 0 and variance < math.inf else 1.0
+    grown *= t_quantile(e.level, clusters - 1) / normal_quantile(e.level)
+    if bounds == (0.0, math.inf) and e.low > 0:  # ratios, whose intervals are on the log scale
+        low, high = (e.value * math.exp(grown * math.log(end / e.value)) for end in (e.low, e.high))
+    else:
+        low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
+    low, high = max(low, bounds[0]), min(high, bounds[1])
+    return replace(e, low=low, high=high, method=f"{e.method}; by cluster")
+
+
+def widened_test(
+    e: Estimate,
+    variance: float,
+    by_row: float,
+    clusters: int,
+    bounds: tuple[float, float],
+) -> Estimate:
+    """The same, and its p-value that of as far from 0 in the larger standard errors."""
+    from scipy.special import ndtr, ndtri
+
+    wide = widened(e, variance, by_row, clusters, bounds)
+    if e.p is None or not by_row > 0 or clusters < 2:
+        return replace(wide, p=None)
+    return replace(wide, p=float(2 * ndtr(ndtri(e.p / 2) / math.sqrt(max(variance / by_row, 1.0)))))
+
+
+def widened_mean(
+    e: Estimate, x: Floats, weight: Floats, cluster: Ints, bounds: tuple[float, float]
+) -> Estimate:
+    """The estimate of a mean of rows, of these values and weights, with its interval by cluster."""
+    if not e.defined or not e.high > e.low:
+        return e
+    mean, error, clusters = cluster_mean(x, weight, cluster)
+    by_row = float(((weight * (x - mean)) ** 2).sum()) / float(weight.sum()) ** 2
+    return widened(e, error**2, by_row, clusters, bounds)
+
+
+def wild_bootstrap(
+    sums: Floats, statistic: Callable[[Floats], Floats], seed: int, replicates: int = SIGN_FLIPS
+) -> tuple[float, float]:
+    """The p-value of residuals with mean 0, and what the statistic would be then on average.
+
+    `sums` are sums of residuals, a row for each cluster, and the statistic takes replicates of their total.
+    Under the null each cluster might as well have come with the other sign (wild bootstrap of Rademacher
+    signs; Cameron, Gelbach and Miller 2008).
+
+    >>> p, expected = wild_bootstrap(np.ones((8, 1)), lambda total: abs(total).max(1), seed=0)
+    >>> p < 0.03, round(expected, 1)
+    (True, 2.2)
+    """
+    rng, drawn = np.random.default_rng(seed), []
+    block = max(1, 10**7 // max(len(sums), 1))
+    for first in range(0, replicates, block):
+        size = (min(block, replicates - first), len(sums))
+        drawn.append(statistic((2.0 * rng.integers(0, 2, size) - 1) @ sums))
+    null, seen = np.concatenate(drawn), float(statistic(sums.sum(0)[None])[0])
+    return resampling_p(null, seen * (1 - 1e-9) - 1e-15), float(null.mean())

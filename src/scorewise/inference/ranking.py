@@ -16,7 +16,6 @@ from scorewise.inference.scales import (
     Variance,
     bisection,
     effective_size,
-    effective_sizes,
     limits,
     normal_quantile,
     pooled_variance,
@@ -322,7 +321,7 @@ def variance_by_class(*sides: Side, by: AllCells = ALL_CELLS) -> Variance:
     components = []
     for v, (w, w2, x) in zip(variances, sides, strict=True):
         df = np.where(few, sandwich((w, w2, x), by=by).df, np.inf) if np.any(few) else np.inf
-        components.append(Component(v, effective_sizes(by.add(w), by.add(w2)), df))
+        components.append(Component(v, effective_size(by.add(w), by.add(w2)), df))
     return pooled_variance(*components)
 
 
@@ -366,18 +365,13 @@ def _lines(precision: Floats, last: Any, above: float = 1.0) -> Floats:
     """
     line = np.append(precision[1:], above)
     line[last] = above
-    line += precision
-    line /= 2
-    return line
+    return np.asarray((line + precision) / 2)
 
 
 def at_and_above(weight: Floats, above: float) -> tuple[Floats, Floats]:
     """The weight above each cell of a block, and that at or above it."""
-    down = np.empty(len(weight) + 1)
-    down[0] = above
-    np.cumsum(weight[::-1], out=down[1:])
-    down[1:] += down[0]
-    return down[-2::-1], down[:0:-1]
+    down = above + np.append(weight[::-1].cumsum()[::-1], 0.0)
+    return down[1:], down[:-1]
 
 
 def ks_lower_limit(t: Tally, level: float) -> float:
@@ -406,27 +400,17 @@ def ks_lower_limit(t: Tally, level: float) -> float:
         noise += sign * (shift - below[:, None] * shift[-1])
     noise = np.concatenate((noise, -noise), axis=1)
     seen = float(np.abs(gap).max())
-    place = (1 + level) / 2 * (2 * _PAIRS - 1)
-    at, part = int(place), place % 1
-
-    def usual(step: int) -> float:
-        """What the maximum seen may be if the true one is so many steps of it."""
-        largest = seen * step / _STEPS
-        maxima = np.sort(np.abs(np.clip(gap, -largest, largest)[:, None] + noise).max(0))
-        return float(maxima[at] + part * (maxima[min(at + 1, len(maxima) - 1)] - maxima[at]))
-
-    ends = {0: usual(0), _STEPS: math.inf}
-    if ends[0] >= seen:
+    true = seen * np.arange(_STEPS + 1) / _STEPS
+    maxima = [np.abs(np.clip(gap, -x, x)[:, None] + noise).max(0) for x in true]
+    # what the maximum seen may be if the true one is as large
+    usual = np.quantile(maxima, (1 + level) / 2, axis=1)
+    if usual[0] >= seen:
         return 0.0
-    low, high = 0, _STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        ends[middle] = usual(middle)
-        low, high = (middle, high) if ends[middle] < seen else (low, middle)
+    high = int((usual[:-1] < seen).argmin()) or _STEPS
     # straight between the two
-    top = ends[high] if high < _STEPS else usual(high)
-    way = (seen - ends[low]) / (top - ends[low]) if top > seen else 1.0
-    return seen * (low + way) / _STEPS
+    low, top = usual[high - 1 : high + 1]
+    way = (seen - low) / (top - low) if top > seen else 1.0
+    return float(seen * (high - 1 + way) / _STEPS)
 
 
 @cache

@@ -27,7 +27,7 @@ from scorewise.tallies.coarse import pool
 from scorewise.tallies.runs import add_runs, first_of_runs
 from scorewise.tallies.sorting import Numbers
 
-_CELLS = 1024
+CELLS = 1024  # of equal mass, for replicates alone
 REPLICATES = 1000
 _MANY = 100  # variance, in rows, beyond which draws are normal
 _ALIKE = (
@@ -62,26 +62,21 @@ def resampled_weights(
     return drawn
 
 
-def few_cells(t: Tally, cells: int = _CELLS) -> Tally:
-    """The same pooled to about a thousand cells of equal mass, for replicates alone."""
-    return pool(t.pooled, cells)
-
-
 def bootstrap_cells(
     t: Tally,
     statistic: Callable[[Floats, Floats], Any],
     *,
     replicates: int = 1000,
     seed: int = 0,
-    cells: int = _CELLS,
+    cells: int = CELLS,
 ) -> Floats:
     """Replicates of a statistic of (neg, pos).
 
     Both arguments of the statistic have cells, from the lowest score up, as their last axis: those of
-    `few_cells(t, cells)`.
+    `pool(t.pooled, cells)`.
     """
     rng = np.random.default_rng(seed)
-    pooled = few_cells(t, cells)
+    pooled = pool(t.pooled, cells)
     sides = (pooled.neg, pooled.neg2), (pooled.pos, pooled.pos2)
     neg, pos = (resampled_weights(w, w2, replicates, rng) for w, w2 in sides)
     return np.asarray(statistic(neg, pos))
@@ -101,7 +96,7 @@ def consistency_gaps(
     >>> consistency_gaps(c, 5, np.random.default_rng(0)).ravel()
     array([ 0., -1., -2., -2.,  1.])
     """
-    p, rows = _chance(c), _rows(c)
+    p, rows = _chance(c), c.rows
     unit = np.divide(c.weight, rows, out=np.zeros(len(c)), where=rows > 0)
     plain = c.squares * p * (1 - p)  # variance if all rows of a cell had its mean chance
     large = c.noise > many * unit**2
@@ -124,13 +119,6 @@ def consistency_gaps(
         pos[left] = drawn(c, left, replicates, rng)
     pos -= c.sum[:, None]
     return np.ascontiguousarray(pos.T)
-
-
-def _rows(c: ProbabilityCells, none: float = 0.0) -> Floats:
-    """The number of equal rows that each cell is worth."""
-    return np.asarray(
-        np.divide(c.weight**2, c.squares, out=np.full(len(c), none), where=c.squares > 0)
-    )
 
 
 def _chance(c: ProbabilityCells) -> Floats:
@@ -199,12 +187,13 @@ def _weights(
     """
     fine, of = _inside(c, used)
     p, cells = _chance(fine), c.part(used)
-    rows_up = np.ceil(_rows(fine, 1.0) - 1e-6)
+    rows = np.where(fine.squares > 0, fine.rows, 1.0)
+    rows_up = np.ceil(rows - 1e-6)
     rare = np.bincount(of, rows_up * np.minimum(p, 1 - p), len(cells)) <= _RARE
     pos = np.empty((len(cells), replicates))
     rare_cells, inside = int(rare.sum()), rare[of]
     fine, of, p = fine.part(inside), (np.cumsum(rare) - 1)[of[inside]], p[inside]
-    rows, each = _rows(fine, 1.0), np.maximum(rows_up[inside], 1.0)
+    rows, each = rows[inside], np.maximum(rows_up[inside], 1.0)
     replicate, hit = hits(np.minimum(p, 1 - p), each, replicates, rng)
     weight = (fine.weight / each)[hit] * np.where(p[hit] > 0.5, -1.0, 1.0)
     broken = np.flatnonzero((each > rows * (1 + 1e-6))[hit])

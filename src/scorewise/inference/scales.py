@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scorewise.arrays import Floats
 from scorewise.checks import check
 from scorewise.tallies.runs import ALL_CELLS, AllCells
 
@@ -90,26 +89,19 @@ class Variance(NamedTuple):
         return (1e-13 * size < error) & (error < np.inf) & (self.df > 0)
 
 
-def effective_size(total: float, squares: float) -> float:
+def effective_size(weight: Any, squares: Any) -> Any:
     """The number of equally weighted rows that are worth as much (Kish); the count, for counts.
+
+    Or those of each class, cell or group.
 
     >>> effective_size(4.0, 4.0), effective_size(40.0, 400.0)
     (4.0, 4.0)
-    """
-    # of counts beyond 2**31 the square is beyond integers
-    return float(total) ** 2 / float(squares) if squares else 0.0
-
-
-def effective_sizes(weight: Any, squares: Any) -> Floats:
-    """The same of each class, cell or group.
-
-    >>> effective_sizes(np.array([4.0, 0.0]), np.array([8.0, 0.0]))
+    >>> effective_size(np.array([4.0, 0.0]), np.array([8.0, 0.0]))
     array([2., 0.])
     """
-    total: Floats = np.asarray(weight, np.float64)
-    return np.asarray(
-        np.divide(total * total, squares, out=np.zeros(total.shape), where=squares > 0)
-    )
+    # of counts beyond 2**31 the square is beyond integers
+    total = np.asarray(weight, np.float64)
+    return number(np.divide(total * total, squares, out=np.zeros(total.shape), where=squares > 0))
 
 
 Side: TypeAlias = tuple[Any, Any, Any]  # weights of cells, of their squares, what a unit does there

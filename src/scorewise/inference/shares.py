@@ -98,19 +98,24 @@ def clopper_pearson(hit: float, miss: float, hit2: float, miss2: float, level: f
     return Share(p, low, high)
 
 
-def combined_limits(f: Callable[[float, float], float], a: Share, b: Share) -> tuple[float, float]:
-    """Interval of an increasing function of two independent shares.
+@np.errstate(all="ignore")
+def combined_limits(f: Callable[..., Any], *shares: Share) -> tuple[float, float]:
+    """Interval of a function of independent shares.
 
     The distances to the limits of each share, moved one at a time, are added in quadrature ("MOVER",
-    Zou and Donner 2008; for a sum of shares it is Newcombe's 1998 score interval).
+    Zou and Donner 2008; for a sum of shares it is Newcombe's 1998 score interval). A share does not move
+    the function to where that is undefined.
 
     >>> first, second = Share(0.9, 0.6, 0.98), Share(0.5, 0.3, 0.7)
     >>> [round(x, 4) for x in combined_limits(lambda p, q: p + q - 1, first, second)]
     [0.0394, 0.6154]
     """
-    value = f(a.value, b.value)
-    down = math.hypot(value - f(a.low, b.value), value - f(a.value, b.low))
-    up = math.hypot(f(a.high, b.value) - value, f(a.value, b.high) - value)
+    seen = np.array([s.value for s in shares], np.float64)
+    value, down, up = float(f(*seen)), 0.0, 0.0
+    for k, (_, *ends) in enumerate(shares):
+        moved = (f(*np.where(np.arange(len(seen)) == k, end, seen)) - value for end in ends)
+        steps = [0.0, *(float(step) for step in moved if not np.isnan(step))]
+        down, up = math.hypot(down, min(steps)), math.hypot(up, max(steps))
     return value - down, value + up
 
 
@@ -118,11 +123,9 @@ def ratio_limits(a: Share, b: Share) -> tuple[float, float]:
     """Interval of a / b for independent shares, by the same idea on the log scale; b is not 0."""
     if a.value == 0 or b.low <= 0:  # or so close to 0 that no digit is left
         return 0.0, a.high / b.low if b.low > 0 else math.inf
-    down = (
-        math.hypot(math.log(a.value / a.low), math.log(b.high / b.value)) if a.low > 0 else math.inf
-    )
-    up = math.hypot(math.log(a.high / a.value), math.log(b.value / b.low))
-    return a.value / b.value * math.exp(-down), a.value / b.value * math.exp(up)
+    with np.errstate(over="ignore"):
+        low, high = np.exp(combined_limits(lambda p, q: np.log(p / q), a, b)).tolist()
+    return low, high
 
 
 def sign_test(first: float, second: float, first2: float, second2: float) -> float:

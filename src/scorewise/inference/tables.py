@@ -52,13 +52,6 @@ def gradient(f: Formula, table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([f(*(table + 1j * step * axis)).imag / step for axis in np.eye(4)])
 
 
-def extreme_tables(c: Confusion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The worst and the best table that the doubt of a coarse tally allows."""
-    neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
-    slack = np.array([pos, -neg, -pos, neg])
-    return c.table - slack, c.table + slack
-
-
 def weighted_f1(table: Floats) -> tuple[float, Floats]:
     """The mean of the F1 of each class by the frequency of the class, and its slope.
 
@@ -130,6 +123,8 @@ def _score_reach(share: Floats, rows: Floats, quantile: float) -> float:
     # of shares that are alike, drawing them together takes away this much of their variance
     df = rows * (1 - (1 - 1 / len(rows)) * rows / of**2)
 
+    from scipy.optimize import brentq
+
     def at_pull(pull: float) -> tuple[float, float]:
         """How far the mean is pulled down, less the reach of the interval there, and that reach."""
         turn = of + pull * part
@@ -140,21 +135,10 @@ def _score_reach(share: Floats, rows: Floats, quantile: float) -> float:
         # shares of 1 do not move before the pull is as strong as their rows
         return (pull * float((each / of).sum()) - reach if reach else -1.0), reach
 
-    low, high, reach = 0.0, 1.0, 0.0
-    below, beyond = at_pull(low)[0], at_pull(high)[0]
-    while beyond < 0:
-        low, high, below, beyond = high, 4 * high, beyond, at_pull(4 * high)[0]
-    for _ in range(60):
-        # the Illinois variant of false position
-        at = (low * beyond - high * below) / (beyond - below)
-        gap, reach = at_pull(at)
-        if abs(gap) < 1e-12 * reach or not low < at < high:
-            break
-        if gap < 0:
-            low, below, beyond = at, gap, beyond / 2
-        else:
-            high, beyond, below = at, gap, below / 2
-    return reach
+    high = 1.0
+    while at_pull(high)[0] < 0:
+        high *= 4
+    return at_pull(brentq(lambda pull: at_pull(pull)[0], 0.0, high, xtol=1e-300, rtol=1e-14))[1]
 
 
 def mean_f1(c: Confusion, level: float) -> Share:

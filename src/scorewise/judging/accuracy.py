@@ -12,9 +12,14 @@ import numpy as np
 
 from scorewise.arrays import Bools, Floats
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import widened_test
 from scorewise.inference.differences import holm
-from scorewise.inference.means import cluster_mean, cluster_variance, mean_estimate, row_mean
+from scorewise.inference.means import (
+    cluster_mean,
+    cluster_variance,
+    mean_estimate,
+    row_mean,
+    widened_test,
+)
 from scorewise.inference.scales import effective_size, t_p_value, wald
 from scorewise.inference.shares import share_of_cells, sign_test, tango_limits, wilson
 from scorewise.judging.kappas import Two, combined

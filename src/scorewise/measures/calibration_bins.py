@@ -15,6 +15,7 @@ from scorewise.computing import cached
 from scorewise.estimate import Estimate, undefined_if
 from scorewise.inference import inversion
 from scorewise.inference.inversion import METHOD, Gaps, ManyCells, Noise, Statistic, invert_test
+from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import largest_gap
 from scorewise.registry import measure
 from scorewise.statistics.probabilities import (
@@ -32,7 +33,7 @@ from scorewise.statistics.probabilities import (
 )
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import pooled_at, tied_within, why_undecided
-from scorewise.tallies.runs import first_of_runs
+from scorewise.tallies.runs import add_runs, first_of_runs
 
 REPLICATES = 1000
 FEWER = 300  # for measures of a hundred cells, each of which takes long
@@ -143,7 +144,7 @@ def ce_l2_debiased(
     t = top_label(t)
     check_bins(bins, binning, None)
     undefined_if(why_not_probabilities(t) or (why_undecided(t) if binning == "value" else ""))
-    c = binned(t, bins, binning)
+    c = binned(t, bins, binning, None)
     error = BinnedError(c, 2.0, root=not squared, debiased=True)
     return _estimate(error, _debiased_limits(t, c, bins, binning), level, seed)
 
@@ -166,9 +167,8 @@ class BinnedError:
         c, norm, total = self.cells.part(used), self.norm, self.cells.total
         mass = c.weight / total
         if self.debiased:
-            rows = c.weight**2 / c.squares
-            several = rows > 1 + 1e-9
-            free, known = np.where(several, rows - 1, np.inf), np.where(several, mass, 0.0)
+            several = c.rows > 1 + 1e-9
+            free, known = np.where(several, c.rows - 1, np.inf), np.where(several, mass, 0.0)
 
             def squared(gaps: Floats) -> Floats:
                 rate = gaps / mass
@@ -284,37 +284,23 @@ def _error_limits(
     norm: float,
 ) -> tuple[float, float]:
     """The least and the largest error that the cells allow; from inf to -inf where it is exact."""
-    if binning == "value":
-        return _limits_of_values(t, c, norm)
     parts = _open(t, bins, binning, convention)
-    if parts is None:
+    if parts is not None:
+        low, high = parts.rates()
+        sides = (parts.weight, low), (parts.weight + parts.more, high)
+    elif binning == "value" and t.coarse is not None and not (tied := tied_within(t)).all():
+        # all rows of a cell may lie on one score, or each on its own
+        together, ends = np.abs(c.gap) / c.weight, t.coarse.ends(t.kind)
+        apart = np.where(tied, together, np.stack((1 - ends[0], ends[1])))
+        mass = np.stack((t.pos, t.neg)).astype(float)
+        sides = (c.weight, together), (mass, np.where(mass > 0, apart, 0.0))
+    else:
         return math.inf, -math.inf
-    low, high = parts.rates()
-    if math.isinf(norm):
-        return float(low.max()), float(high.max())
-    share = [w / c.total for w in (parts.weight, parts.weight + parts.more)]
     least, most = (
-        float((m * r**norm).sum() ** (1 / norm)) for m, r in zip(share, (low, high), strict=True)
+        rate.max() if math.isinf(norm) else (mass / c.total * rate**norm).sum() ** (1 / norm)
+        for mass, rate in sides
     )
-    return least, min(1.0, most)
-
-
-def _limits_of_values(t: Tally, c: ProbabilityCells, norm: float) -> tuple[float, float]:
-    """The same where each score is a bin: of a cell, all rows may lie on one score or each on its own."""
-    if t.coarse is None or (tied := tied_within(t)).all():
-        return math.inf, -math.inf
-    low, high = t.coarse.ends(t.kind)
-    pos, neg = t.pos.astype(float), t.neg.astype(float)
-    together = np.abs(c.gap) / c.weight
-    above, below = np.where(tied, together, 1 - low), np.where(tied, together, high)
-    if math.isinf(norm):
-        apart = np.maximum(np.where(pos > 0, above, 0.0), np.where(neg > 0, below, 0.0))
-        return float(together.max()), float(apart.max())
-    least, most = (
-        float((x / c.total).sum() ** (1 / norm))
-        for x in (c.weight * together**norm, pos * above**norm + neg * below**norm)
-    )
-    return least, min(1.0, most)
+    return float(least), float(min(1.0, most))
 
 
 def _debiased_limits(
@@ -327,7 +313,7 @@ def _debiased_limits(
     low, high = parts.rates()
     share = parts.weight / c.total, (parts.weight + parts.more) / c.total
     some = np.where(parts.weight > 0, parts.weight, 1.0)
-    rows = np.divide(parts.weight**2, parts.squares, out=np.zeros(len(low)), where=parts.weight > 0)
+    rows = effective_size(parts.weight, parts.squares)
     noise = np.where(parts.more > 0, 0.25 / np.maximum(rows - 1, 0.25), 0.0)
     # a bin that has one row, or may have, counts as 0
     least = share[0] * np.where((parts.more > 0) & (rows < 2), 0.0, low**2) - share[1] * noise
@@ -405,12 +391,11 @@ def _edges(c: ProbabilityCells, bins: int) -> tuple[Ints, Floats]:
     """The edges of bins of equal mass, and what turns the shares of all rows in them into their own."""
 
     def make() -> tuple[Ints, Floats]:
-        # the mass up to each edge, and its share up to the middle of each cell
-        mass = cached(c, "mass", lambda: np.append(0.0, c.weight.cumsum()))
-        middle = cached(c, "middle", lambda: (mass[1:] - c.weight / 2) / c.total)
-        edges = np.append(np.searchsorted(middle, (np.arange(bins) - 1e-9) / bins), len(c))
+        middle, total = c.middles
+        edges = np.searchsorted(middle, (np.arange(bins) - 1e-9) * (total / bins))
+        edges = np.append(edges, len(c))
         edges = edges[first_of_runs(edges)]
-        return edges, _per_row(np.diff(mass[edges]), c.total)
+        return edges, _per_row(add_runs(c.weight, edges[:-1]), c.total)
 
     return cached(c, ("edges", bins), make)
 
@@ -427,6 +412,4 @@ def _rising(share: Floats) -> Bools:
 
 def _upto(x: Floats) -> Floats:
     """Sums from the lowest cell up, beginning with none."""
-    sums = np.zeros((len(x) + 1, x.shape[1]))
-    np.cumsum(x, axis=0, out=sums[1:])
-    return sums
+    return np.concatenate((np.zeros((1, x.shape[1])), x.cumsum(0)))

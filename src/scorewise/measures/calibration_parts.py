@@ -11,7 +11,6 @@ import numpy as np
 
 from scorewise.arrays import Floats
 from scorewise.checks import check, one_of
-from scorewise.computing import inner
 from scorewise.curves import hull
 from scorewise.curves.hull import ProperLoss, constant_loss, losses_of_fits
 from scorewise.estimate import Estimate, Undefined, undefined_if
@@ -98,9 +97,8 @@ def _miscalibration(
 
     Those of negatives are what is left of the cells unless they are given.
     """
-    p = np.clip(c.p, 0.0, 1.0)
-    at = p if clip is None or loss != "log" else np.clip(p, clip, 1 - clip)
-    on_neg, on_pos = (np.minimum(x, 1e300) for x in score_losses(at, "probability", loss))
+    losses = score_losses(np.clip(c.p, 0.0, 1.0), "probability", loss, clip)
+    on_neg, on_pos = (np.minimum(x, 1e300) for x in losses)
 
     def saved(pos: Floats, neg: Floats | None = None) -> Floats:
         if neg is None:
@@ -145,13 +143,14 @@ def _crossfitted(few: Tally, loss: ProperLoss, seed: int) -> float:
     """Discrimination of the isotonic fit to all folds but the one that it is judged on."""
     total = few.negatives + few.positives
     prevalence = few.positives / total
-    rows, paid = effective_size(total, sum(few.squares)), 0.0
-    for neg, pos, fit in hull.crossfits(few, seed):
+    rows = effective_size(total, sum(few.squares))
+
+    def charges(fit: Floats) -> tuple[Floats, Floats]:
         # the prevalence counts as one more row, because a fit of 0 or 1 may lose without end
         careful = np.clip((rows * fit + prevalence) / (rows + 1), 1e-300, np.nextafter(1.0, 0.0))
-        on_neg, on_pos = score_losses(careful, "probability", loss)
-        paid += float(inner(neg, on_neg) + inner(pos, on_pos)) / total
-    return constant_loss(few, loss) - paid
+        return score_losses(careful, "probability", loss)
+
+    return constant_loss(few, loss) - hull.crossfitted_loss(few, charges, seed) / total
 
 
 @measure(group="calibration", better="neither", bounds=(0.0, 0.25), title="Uncertainty (UNC)")

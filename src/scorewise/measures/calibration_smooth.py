@@ -10,22 +10,23 @@ import numpy as np
 
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import one_of
-from scorewise.computing import cached, inner
+from scorewise.computing import cached
 from scorewise.errors import BadInput, Setting
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference.inversion import Statistic, invert_test
 from scorewise.measures.calibration_bins import FEWER, noise_of, pooled_noise, top_label
 from scorewise.registry import measure
+from scorewise.statistics.kernels import linear_binning
 from scorewise.statistics.probabilities import (
     MAX_CELLS,
     ProbabilityCells,
     cell_starts,
     displacement,
+    moments,
     probability_cells,
     why_not_probabilities,
 )
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import loss_moments
 from scorewise.tallies.losses import unit
 from scorewise.tallies.runs import first_of_runs
 
@@ -215,7 +216,8 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
 
     def of_pairs() -> float:
         both = float(_kernel_sum(c.p, width)((c.gap / total)[None])[0])
-        return (both - _pairs_with_itself(t, c) / total**2) * share
+        with_itself = sum(m.square for m in moments(t, "brier", None))  # of w^2 (y - p)^2
+        return (both - with_itself / total**2) * share
 
     value = cached(t, ("skce", width), of_pairs)
     noise = pooled_noise(t, seed)
@@ -231,15 +233,6 @@ def skce(t: Tally, *, width: float = 0.25, level: float = 0.95, seed: int = 0) -
     found = invert_test(noise, unbiased, level, size=pairs, value=value)
     bound = 2 * displacement(t) / width * share
     return found.estimate(level, bound=bound, bounds=(-1.0, 1.0))
-
-
-def _pairs_with_itself(t: Tally, c: ProbabilityCells) -> float:
-    """Sum of w^2 (y - p)^2 over rows: their pairs with themselves."""
-    if t.coarse is not None:
-        return sum(m.square for m in t.coarse.losses["brier"])
-    if t.weighted:
-        return sum(m.square for m in loss_moments(t, ["brier"])["brier"])
-    return inner(c.gap, 1 - 2 * c.p) + float(c.noise.sum())
 
 
 def _kernel_sum(p: Floats, width: float) -> Statistic:
@@ -261,16 +254,8 @@ def _kernel_sum(p: Floats, width: float) -> Statistic:
 def _on_grid(c: ProbabilityCells) -> Floats:
     """The gaps, as shares of the whole, dealt linearly to the middles of equal cells."""
     # the first and the last half cell reflect into the grid
-    return _dealt(np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0), c.gap / c.total, POINTS)
-
-
-def _dealt(place: Floats, amount: Floats, points: int) -> Floats:
-    """Amounts dealt linearly to the two points beside their places."""
-    left = np.minimum(place.astype(np.int64), points - 2)
-    right = place - left
-    dealt: Any = np.bincount(left, amount * (1 - right), points)
-    dealt[1:] += np.bincount(left, amount * right, points)[:-1]
-    return np.asarray(dealt)
+    place = np.clip(c.p * POINTS - 0.5, 0.0, POINTS - 1.0)
+    return linear_binning(place, c.gap / c.total, 0.0, 1.0, POINTS - 1)
 
 
 def _smoothed_sizes(gaps: Floats) -> Callable[[Any], Floats]:
@@ -405,7 +390,7 @@ def _smoothed(c: ProbabilityCells, amount: Floats, kernel: Floats) -> Floats:
     from scipy.signal import fftconvolve
 
     points = len(kernel)
-    values = _dealt(c.p * (points - 1), amount, points)
+    values = linear_binning(c.p * (points - 1), amount, 0.0, 1.0, points - 1)
     reflected = np.concatenate([values[:0:-1], values, values[-2::-1]])
     smoothed: Floats = fftconvolve(reflected, kernel, "valid")[points // 2 :][:points]
     return smoothed

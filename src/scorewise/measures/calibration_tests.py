@@ -133,7 +133,7 @@ def _intercept_bound(t: Tally, clip: float | None, c: LogOdds, value: float) -> 
     for x in (t.coarse.low.min(0), t.coarse.high.max(0)):
         at = log_odds(replace(t, score=x, coarse=None), clip)
         found = in_the_large(c._replace(x=at.x)) if np.isfinite(at.x).all() else None
-        ends.append(math.inf if found is None else abs(found.value - value))
+        ends.append(math.inf if found is None else abs(found[0] - value))
     return max(ends)
 
 
@@ -151,9 +151,10 @@ def line_interval(
 
 
 def _estimate_of_coefficient(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:
-    low, high, p = line_interval(class_sizes(t), c.value, Variance(c.se**2, c.df), level, right)
-    p = p if c.se > 0 else None
-    return Estimate(c.value, low, high, level, "Student, sandwich", expected=right, p=p)
+    value, known = c
+    low, high, p = line_interval(class_sizes(t), value, known, level, right)
+    p = p if known.variance > 0 else None
+    return Estimate(value, low, high, level, "Student, sandwich", expected=right, p=p)
 
 
 @measure(
@@ -244,8 +245,7 @@ def hosmer_lemeshow(
     from scipy.special import chdtrc
 
     p, how = float(chdtrc(df, value)) if df else 1.0, "chi-squared"
-    size = g.weight**2 / g.squares
-    if rows == "new" and (size * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
+    if rows == "new" and (g.rows * np.minimum(g.p, 1 - g.p))[free].min(initial=5.0) < 5:
         drawn = consistency_gaps(g, REPLICATES, np.random.default_rng(seed))[:, free]
         null = (drawn**2 / variance[free]).sum(1)
         p = resampling_p(null, value * (1 - 1e-9) - 1e-15)
@@ -288,100 +288,83 @@ class FoldCells:
 
     def __init__(self, cells: ProbabilityCells, fold: Ints, group: Ints) -> None:
         self.cells = cells
-        self._folds = first_of_runs(fold)
-        self._fold = np.searchsorted(fold[self._folds], fold)
-        self._parts = first_of_runs(fold, group)  # the groups of each fold
-        self._part = np.repeat(np.arange(len(self._parts)), np.diff(self._parts, append=len(fold)))
-        part_group = group[self._parts]
-        self._order = np.argsort(part_group, kind="stable")
-        self._groups = first_of_runs(part_group[self._order])
-        self._group = np.searchsorted(part_group[self._order][self._groups], part_group)
-        # every fold with one cell of every group, as replicates mostly have
-        full = len(fold) == len(self._parts) == len(self._folds) * len(self._groups)
-        self._grid = (len(self._folds), len(self._groups)) if full else None
+        self._fold, self._group = fold, group
+        self._first = first_of_runs(fold, group)
+        self._shape = int(fold.max(initial=0)) + 1, int(group.max(initial=0)) + 1
+        self._place = np.ravel_multi_index((fold, group), self._shape)
+        # one cell of every group in every fold, as replicates mostly have
+        self._full = len(fold) == len(self._first) == math.prod(self._shape)
         p = np.clip(cells.p, _CERTAIN, 1 - _CERTAIN)
         self._logit = logit(p)
         v = cells.weight * p * (1 - p) / cells.total
-        known = [add_runs(v * self._logit**k, self._folds) for k in (0, 1, 2)]
-        self._known = [k.sum(-1, keepdims=True) - k for k in known]
+        self._known = [self._of_other_folds(v * self._logit**k) for k in (0, 1, 2)]
         i0, i1, i2 = self._known
         # what rounding leaves of nothing is no direction
-        self._none = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[self._fold] * (1 + np.abs(self._logit))
+        self._none = 1e-12 * (np.abs(i2) + np.abs(i1) + i0)[fold] * (1 + np.abs(self._logit))
         # of the others in the group: the variance of their gap, and no less than that of a row
         used = cells.weight > 0
         row = (cells.squares[used] / cells.weight[used]).max(initial=0.0)
-        noise = self._of_other_folds(add_runs(np.maximum(cells.noise, 0.0), self._parts))
+        noise = self._of_others_in_group(np.maximum(cells.noise, 0.0))
         self._least = _CLEAR / cells.total * np.sqrt(np.maximum(noise, 0.0) + row**2)
 
     def error(self, gaps: Floats) -> Floats:
         """The gaps, each in the direction that the other folds have shown."""
-        elsewhere = self._of_other_folds(self._of_parts(gaps))
+        elsewhere = self._of_others_in_group(gaps)
         clear = np.abs(elsewhere) > self._least
-        if self._grid is None:
-            elsewhere, clear = elsewhere[..., self._part], clear[..., self._part]
         return np.asarray((gaps * np.sign(np.where(clear, elsewhere, self._trend(gaps)))).sum(-1))
 
     def size(self, gaps: Floats) -> Floats:
         """The size of the gaps of the groups: the error if there were no chance."""
-        return np.asarray(np.abs(self._of_groups(self._of_parts(gaps))).sum(-1))
+        return np.asarray(np.abs(self._table(gaps).sum(-2)).sum(-1))
 
     def direction(self) -> Direction:
         """Where the rates of the groups move, in the same way in all folds."""
         c = self.cells
-        joined = c.joined(self._parts)
-        columns = (joined.weight, joined.squares, joined.pos, joined.sum, joined.noise)
-        w, w2, pos, total, noise = (add_runs(x[self._order], self._groups) for x in columns)
-        low = joined.low[self._order][self._groups]
-        way = Direction.of(ProbabilityCells(low, w, w2, pos, total, noise, c.weighted))
-        share = c.weight / w[self._group][self._part]
-        toward, back = (x[self._group][self._part] * share for x in (way.toward, way.back))
-        return way._replace(toward=toward, back=back)
+        sums = self._table(np.stack([c.weight, c.squares, c.pos, c.sum, c.noise])).sum(-2)
+        used = sums[0] > 0
+        w, w2, pos, total, noise = sums[:, used]
+        way = Direction.of(ProbabilityCells(total / w, w, w2, pos, total, noise, c.weighted))
+        at = (np.cumsum(used) - 1)[self._group]
+        share = c.weight / w[at]
+        return way._replace(toward=way.toward[at] * share, back=way.back[at] * share)
+
+    def _table(self, each: Floats) -> Floats:
+        """What each fold (the last axis but one) has in each group (the last)."""
+        shape = *each.shape[:-1], *self._shape
+        if self._full:
+            return each.reshape(shape)
+        made = np.zeros((*each.shape[:-1], math.prod(self._shape)))
+        made[..., self._place[self._first]] = add_runs(each, self._first)
+        return made.reshape(shape)
+
+    def _of_others_in_group(self, each: Floats) -> Floats:
+        """For each cell, what its group has in all other folds."""
+        table = self._table(each)
+        others = (table.sum(-2, keepdims=True) - table).reshape(*each.shape[:-1], -1)
+        return others if self._full else np.asarray(others[..., self._place])
 
     def _of_other_folds(self, each: Floats) -> Floats:
-        """What a group has in all other folds, of what it has in each."""
-        total = self._of_groups(each)
-        if self._grid is None:
-            return np.asarray(total[..., self._group] - each)
-        others = total[..., None, :] - each.reshape(*each.shape[:-1], *self._grid)
-        return others.reshape(each.shape)
-
-    def _of_parts(self, gaps: Floats) -> Floats:
-        """What each fold has in each group."""
-        return gaps if self._grid else add_runs(gaps, self._parts)
-
-    def _of_groups(self, each: Floats) -> Floats:
-        """What all folds together have in each group, of what each has."""
-        if self._grid is None:
-            return np.asarray(add_runs(each[..., self._order], self._groups))
-        return np.asarray(each.reshape(*each.shape[:-1], *self._grid).sum(-2))
+        """For each fold, what all others have."""
+        sums = self._table(each).sum(-1)
+        return np.asarray(sums.sum(-1, keepdims=True) - sums)
 
     def _trend(self, gaps: Floats) -> Floats:
         """The direction of the logistic correction of each cell, fitted on the other folds."""
-        z = self._logit
-        sums = (self._of_folds(g) for g in (gaps, gaps * z))
-        first, second = (s.sum(-1, keepdims=True) - s for s in sums)
+        first, second = (self._of_other_folds(g) for g in (gaps, gaps * self._logit))
         i0, i1, i2 = self._known
         known = i0 * i2 - i1 * i1 > 1e-9 * i0 * i2
         shift = np.where(known, i2 * first - i1 * second, first)
         slope = np.where(known, i0 * second - i1 * first, 0.0)
         toward = slope[..., self._fold]
-        toward *= z
+        toward *= self._logit
         toward += shift[..., self._fold]
         toward[np.abs(toward) <= self._none] = 0.0
         return toward
 
-    def _of_folds(self, gaps: Floats) -> Floats:
-        """The sum of each fold."""
-        if self._grid is None:
-            return np.asarray(add_runs(gaps, self._folds))
-        return np.asarray(gaps.reshape(*gaps.shape[:-1], *self._grid).sum(-1))
-
 
 def _dealt_cells(t: Tally, folds: int, seed: int) -> tuple[FoldCells, FoldCells]:
     """All cells dealt to folds, for the value, and a few of equal mass, for replicates."""
-    c = probability_cells(t)
-    if len(c) > _MAX_CELLS:
-        c = c.joined(equal_mass(c, _MAX_CELLS))
+    c = probability_cells(t).at_most(_MAX_CELLS)
     share, pos = deal_cells(c, folds, seed)
     start = equal_mass(c, _CELLS)
     fold, cell = np.nonzero(share * c.weight > 0)

@@ -285,24 +285,23 @@ class _TemperatureTables:
         return self._norm(np.ones(len(y)))[0] - own - (self._norm(b)[0] - b * own)
 
     def _exact(self, b: Floats, own: Floats) -> Floats:
-        """The inverse temperatures by Newton's steps from those of the table, each within its cell."""
+        """The inverse temperatures near those of the table, each within its cell."""
+        from scipy.optimize import brentq
+
+        def left(tilt: float, log: Floats, weight: Floats, own: Floats) -> float:
+            e = np.exp(log * tilt)
+            return inner(weight, own - (e * log).sum(1) / e.sum(1))
+
         fold = np.repeat(np.arange(len(b)), np.diff(self._start, append=len(own)))
         for f, start in enumerate(b):
             rest, at = fold != f, np.searchsorted(_GRID, start)
             if not 0 < at < len(_GRID) or start == _GRID[at]:
                 continue  # at an end, beyond which no temperature is looked for
-            log, weight = self._log[rest], self._weight[rest]
-            for _ in range(8):
-                e = np.exp((log - log.max(1, keepdims=True)) * b[f])
-                e /= e.sum(1, keepdims=True)
-                mean = (e * log).sum(1)
-                bend = inner(weight, (e * (log - mean[:, None]) ** 2).sum(1))
-                if not bend > 0:
-                    break
-                before, new = b[f], b[f] + inner(weight, own[rest] - mean) / bend
-                b[f] = np.clip(new, _GRID[at - 1], _GRID[at])
-                if abs(b[f] - before) <= 1e-12 * before:
-                    break
+            top = self._log[rest].max(1)
+            given = self._log[rest] - top[:, None], self._weight[rest], own[rest] - top
+            low, high = _GRID[at - 1 : at + 1]
+            if left(low, *given) > 0 > left(high, *given):
+                b[f] = brentq(left, low, high, given, rtol=1e-12)
         return b
 
     def gains(self, labels: Ints) -> Floats:
@@ -381,8 +380,7 @@ def _null_sums(s: ClassSample, share: Floats, rng: np.random.Generator) -> Float
     many = drawing.affordable_replicates(max(n * n, 8 * n * k))
     labels, row = drawing.drawn_labels(s.p, rng.random((many, n))), np.arange(n)
     likeliest = s.p.argmax(1)
-    least = -s.p
-    least[row, likeliest] += 1
+    least = drawing.gaps_of(likeliest, s.p)
     there = np.einsum("ij,jk->ik", share, least)
     met = (there[row, labels] - there[row, likeliest]).sum(1)
     drawn = drawing.label_changes(labels, likeliest, k) @ share.astype(np.float32)

@@ -20,7 +20,7 @@ from scorewise.arrays import Bools, Floats
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import tables
-from scorewise.inference.scales import effective_sizes
+from scorewise.inference.scales import effective_size
 from scorewise.inference.shares import (
     Share,
     clopper_pearson,
@@ -51,11 +51,6 @@ UNKNOWN = "only the confidence is known; scores of each class are needed for thi
 CONSTANT = "labels and decisions are one and the same constant"
 
 
-def hit_or_miss(hit: tuple[int, ...], miss: tuple[int, ...]) -> tuple[int, ...]:
-    """The cells of a share, as `WHY_EMPTY` has them."""
-    return tuple(sorted((*hit, *miss)))
-
-
 def why_empty(c: Confusion, cells: tuple[int, ...]) -> str:
     """Why there is no share of some cells (of tp, fp, fn, tn), or nothing."""
     if not c.table.any():
@@ -75,7 +70,7 @@ def share(
     Of weighted rows it is the wider one: by the weights of hits and of misses, or as if these differed by
     chance alone.
     """
-    undefined_if(why_empty(c, hit_or_miss(hit, miss)))
+    undefined_if(why_empty(c, tuple(sorted((*hit, *miss)))))
     a, b = (float(c.table[list(cells)].sum()) for cells in (hit, miss))
     squares = [[float(w2[list(x)].sum()) for x in (hit, miss)] for w2 in (c.squares, c.evened)]
     total = a + b
@@ -112,8 +107,10 @@ def estimate_of_table(
 
     All formulas rise with tp and fall with fp, so the doubt is largest at two corners.
     """
+    neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
+    slack = np.array([pos, -neg, -pos, neg])
+    corners = (c.table - slack, c.table + slack) if any(c.doubt) else ()
     with np.errstate(all="ignore"):
-        corners = tables.extreme_tables(c) if any(c.doubt) else ()
         value, *ends = (float(formula(*(table * c.scale))) for table in (c.table, *corners))
     if not math.isfinite(value):
         raise Undefined("the weights are too uneven for floating point")
@@ -126,8 +123,8 @@ def estimate_of_table(
 
 def _estimate_of_share(c: Confusion, name: str, level: float, baseline: float) -> Estimate:
     """One of the shares of `SHARES`, with its Wilson interval."""
-    (found,) = shares(c, (name,), level)
-    return estimate_of_table(c, DECISIONS[name], found[1:], level, "Wilson", baseline=baseline)
+    limits = share(c, *SHARES[name], level)[1:]
+    return estimate_of_table(c, DECISIONS[name], limits, level, "Wilson", baseline=baseline)
 
 
 @measure(
@@ -258,9 +255,9 @@ def _f_limits(c: Confusion, b2: float, level: float) -> tuple[float, float]:
         low, high = np.sort(limits)
         if not c.tp or not cost:
             return f(most * high), f(least * low)
-        up = np.hypot(np.log(most / odds), np.log(high / cost))
-        down = np.hypot(np.log(odds / least), np.log(cost / low))
-        return f(odds * cost * np.exp(up)), f(odds * cost * np.exp(-down))
+        both = Share(odds, least, most), Share(cost, low, high)
+        low, high = combined_limits(lambda a, b: np.log(a * b), *both)
+        return f(np.exp(high)), f(np.exp(low))
 
 
 @measure(group="decisions", title="Jaccard")
@@ -415,10 +412,14 @@ def mcc(c: Confusion | ClassTally, *, level: float = 0.95) -> Estimate:
             return Estimate.within(SIGNED, value, *limits, level, "Wilson, delta", baseline=0.0)
         c = c.confusion
     undefined_if(_why_empty_margin(c))
-    by_table, by_shares = (
-        tables.delta_limits(DECISIONS["mcc"], c, level, "atanh"),
-        _mcc_limits(c, level),
-    )
+
+    def of_shares(p: float, hit: float, right: float) -> Any:
+        cells = p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right
+        return DECISIONS["mcc"](*cells)
+
+    prevalent = share(c, (TP, FN), (FP, TN), level)
+    by_table = tables.delta_limits(DECISIONS["mcc"], c, level, "atanh")
+    by_shares = combined_limits(of_shares, prevalent, *shares(c, RATES, level))
     limits = min(by_table[0], by_shares[0]), max(by_table[1], by_shares[1])
     return estimate_of_table(
         c, DECISIONS["mcc"], limits, level, "delta, Fisher z; MOVER", baseline=0.0, bounds=SIGNED
@@ -429,21 +430,6 @@ def _why_empty_margin(c: Confusion) -> str:
     """Why not all four margins of the table have rows, or nothing."""
     margins = (TP, FN), (FP, TN), (TP, FP), (FN, TN)
     return next(filter(None, (why_empty(c, margin) for margin in margins)), "")
-
-
-def _mcc_limits(c: Confusion, level: float) -> tuple[float, float]:
-    """Limits of MCC as a function of three independent shares, each moved to its limits in turn."""
-    ends = np.array([share(c, (TP, FN), (FP, TN), level), *shares(c, RATES, level)])
-    moved = np.tile(ends[:, 0], (3, 2, 1))
-    moved[range(3), :, range(3)] = ends[:, 1:]
-    p, hit, right = np.vstack((ends[:, 0], moved.reshape(6, 3))).T
-    with np.errstate(all="ignore"):
-        value, *tried = DECISIONS["mcc"](
-            p * hit, (1 - p) * (1 - right), p * (1 - hit), (1 - p) * right
-        )
-    change = np.where(np.isfinite(tried), tried - value, 0.0).reshape(3, 2)
-    down, up = change.min(1).clip(max=0.0), change.max(1).clip(min=0.0)
-    return float(value - math.hypot(*down)), float(value + math.hypot(*up))
 
 
 @measure(group="decisions", bounds=SIGNED, title="Cohen's kappa")
@@ -583,7 +569,7 @@ def _mean_share(t: ClassTally, axis: int, level: float, baseline: float) -> Esti
     none, which = (("no prediction of", "predicted as"), ("no row of", "of class"))[axis]
     w, w2 = (x.astype(float) for x in (t.confusion.weight, t.confusion.weight2))
     total, squares, hit = w.sum(axis), w2.sum(axis), w.diagonal()
-    used, rows = total > 0, effective_sizes(total, squares)
+    used, rows = total > 0, effective_size(total, squares)
     seen = tables.mean_share(hit[used] / total[used], rows[used], level)
     method = f"score, mean of {class_count(t, used, exists)}"
     caution = left_out(t, used, seen, none) or few_rows(t, rows, which)
@@ -622,7 +608,7 @@ def macro_f1(t: ClassTally, *, level: float = 0.95) -> Estimate:
     most, used = max(frequencies(t)), tables.occurring_or_predicted(t.confusion)
     seen = tables.mean_f1(t.confusion, level)
     method = f"score, mean of {class_count(t, used, 'occur or are called')}"
-    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_sizes(t.weight, t.weight2))
+    caution = left_out(t, occurring(t), seen) or few_rows(t, effective_size(t.weight, t.weight2))
     baseline = 2 * most / (1 + most) / int(occurring(t).sum())
     return Estimate(*seen, level, method, baseline=baseline, caution=caution)
 

@@ -17,15 +17,14 @@ import numpy as np
 from scorewise.arrays import Floats, Ints
 from scorewise.checks import one_of
 from scorewise.computing import inner
-from scorewise.curves.hull import crossfits, pav_blocks_of, pav_blocks_of_rows
+from scorewise.curves.hull import crossfitted_loss, pav_blocks_of, pav_blocks_of_rows
 from scorewise.errors import BadInput
 from scorewise.estimate import Estimate, Undefined, undefined_if
 from scorewise.inference import class_rows, ranking
-from scorewise.inference.resampling import bootstrap_cells, few_cells
+from scorewise.inference.resampling import bootstrap_cells
 from scorewise.inference.scales import (
     Variance,
     effective_size,
-    effective_sizes,
     limits,
     normal_quantile,
 )
@@ -37,7 +36,7 @@ from scorewise.statistics.formulas import auroc as area_of_cells
 from scorewise.statistics.smroc import Rule, smooth_bounds, why_not_unit
 from scorewise.statistics.smroc import midpoint as find_midpoint
 from scorewise.tallies import ClassTally, Tally
-from scorewise.tallies.coarse import certified, extremes, order_within, tied_within
+from scorewise.tallies.coarse import certified, extremes, order_within, pool, tied_within
 from scorewise.tallies.runs import add_runs
 from scorewise.tallies.sorting import Numbers, sum_cells
 
@@ -199,7 +198,7 @@ def h_measure(t: Tally, *, costs: Costs = None, level: float = 0.95, seed: int =
     )
     reach = normal_quantile(level) * float(drawn.std())
     if reach > 1e-12:  # more than rounding
-        least = min(_crossfitted(few_cells(t, cells), costs, seed), value)
+        least = min(_crossfitted(pool(t.pooled, cells), costs, seed), value)
         low, high, method = least - reach, value + reach, "bootstrap, cross-fitted"
         if least > 0 and value < 1:  # near 1 the error is too small, but not on the logit scale
             odds = least / (1 - least) * math.exp(-min(reach / (value * (1 - value)), 700.0))
@@ -266,10 +265,8 @@ def _cost_table(prevalence: Floats, costs: Costs) -> _MeanCosts:
 def _crossfitted(few: Tally, costs: Costs, seed: int) -> float:
     """The value of decisions that are the best on all folds but the one that they are judged on."""
     prevalence = np.array([few.positives / (few.negatives + few.positives)])
-    charges, loss = _cost_table(prevalence, costs), 0.0
-    for neg, pos, posterior in crossfits(few, seed):
-        on_neg, on_pos = charges(posterior, ALL)
-        loss += float(inner(neg, on_neg) + inner(pos, on_pos))
+    charges = _cost_table(prevalence, costs)
+    loss = crossfitted_loss(few, lambda posterior: charges(posterior, ALL), seed)
     constant = charges(prevalence, ALL)
     most = float(few.negatives * constant[0][0] + few.positives * constant[1][0])
     return 1 - loss / most if most > 0 else 0.0
@@ -537,7 +534,7 @@ def _area_estimate(
         low, high, method = ranking.auroc_limits(t.one(t.classes[1]), value, level)
         return Estimate(value, low, high, level, f"{method}, 2 classes", baseline=baseline)
     # as many rows of equally frequent classes as say as much: classes times the harmonic mean
-    rows = effective_sizes(t.weight, t.weight2)[occurring(t)]
+    rows = effective_size(t.weight, t.weight2)[occurring(t)]
     half, known = float(len(rows) ** 2 / (1 / rows).sum()) / 2, Variance(0.0, 0.0)
     if 0 < value < 1 and (terms is not None or half > ranking.MIN_ROWS - 1e-9):
         known = class_rows.variance_of_rows(t, influence, terms)

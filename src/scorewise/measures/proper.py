@@ -6,7 +6,7 @@ Of two classes a `Tally` holds the probability of the positive one, of several a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -168,10 +168,10 @@ def _mean_loss(
     unit: float = 1.0,
 ) -> Estimate:
     """The mean of a loss that is at most so much, in some unit, with its interval."""
-    sums: Sequence[Moments]
+    sums: Iterable[Moments]
     if isinstance(t, Tally):
         assert loss != "ranked"
-        sums = moments(t, loss if clip is None else "log clipped", clip)
+        sums = moments(t, loss, clip)
         weights, squares = [t.negatives, t.positives], list(t.squares)
     else:
         assert t.losses is not None
@@ -181,11 +181,9 @@ def _mean_loss(
     return mean_loss(scaled, weights, squares, level, baseline, most)
 
 
-def _clipped(t: ClassTally, clip: float) -> list[Moments]:
+def _clipped(t: ClassTally, clip: float) -> Iterator[Moments]:
     """The moments of log loss by true class, of probabilities `clip` away from 0 and 1."""
-    found = []
     for c, marks in enumerate(t.each):
         own = marks.true == c
         charge = -np.log(np.clip(marks.score[own], clip, 1 - clip))
-        found.append(Moments.of(charge, marks.weight[own], marks.weight2[own]))
-    return found
+        yield Moments.of(charge, marks.weight[own], marks.weight2[own])

@@ -13,8 +13,9 @@ import numpy as np
 from scorewise.arrays import Floats
 from scorewise.computing import inner
 from scorewise.curves.benefit import confidence_tally
-from scorewise.curves.thresholds import cumulative
+from scorewise.curves.thresholds import cumulative_above
 from scorewise.estimate import Estimate, undefined_if
+from scorewise.inference.ranking import auroc_value
 from scorewise.inference.scales import (
     Component,
     Variance,
@@ -27,7 +28,7 @@ from scorewise.inference.shares import wilson
 from scorewise.registry import measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.coarse import certified
-from scorewise.tallies.tally import Block
+from scorewise.tallies.runs import ALL_CELLS
 
 ASYMPTOTIC = 64.0  # from here on the series of the digamma holds to the last digit
 
@@ -126,7 +127,12 @@ def risk_area(t: Tally) -> float:
     """
     total = 0.0
     for b in t.blocks():
-        wrong, mass, kept, missed, unit = _cumulated(b)
+        wrong, mass = b.neg.astype(np.float64), b.neg + b.pos.astype(np.float64)
+        # the sums of what comes after each cell
+        missed, kept = (cumulative_above(w)[1:] for w in (wrong, mass))
+        missed, kept = b.neg_above + missed, b.neg_above + b.pos_above + kept
+        # of unequal weights on one cell, that of as many equal rows as are worth as much
+        unit = (b.neg2 + b.pos2) / mass
         step = harmonic(kept / unit + 1, mass / unit)
         total += float((wrong + (missed - wrong * (kept / mass)) * step).sum())
     return min(1.0, max(0.0, total / (t.negatives + t.positives)))
@@ -156,25 +162,10 @@ def generalised_area(t: Tally) -> float:
     >>> round(generalised_area(Tally.of([1, 0, 1], [0.9, 0.8, 0.7])), 4)  # (0 + 1/2 + 1) / 9
     0.1667
     """
-    total = 0.0
-    for b in t.blocks():
-        wrong, mass, _, missed, _ = _cumulated(b)
-        total += inner(mass, missed + wrong / 2)
-    whole = t.negatives + t.positives
-    # weights may add up to slightly more than the whole
-    return min(0.5, total / whole / whole)
-
-
-def _cumulated(b: Block) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Of each cell: weight wrong, weight, what is kept and what is wrong above, and a row's weight."""
-    wrong, right = b.neg.astype(np.float64), b.pos.astype(np.float64)
-    mass = wrong + right
-    # the sums of what comes after each
-    missed, kept = (cumulative(w[::-1])[-2::-1] for w in (wrong, mass))
-    missed, kept = b.neg_above + missed, b.neg_above + b.pos_above + kept
-    # of unequal weights on one cell, that of as many equal rows as are worth as much
-    unit = (b.neg2 + b.pos2) / mass
-    return wrong, mass, kept, missed, unit
+    total = t.negatives + t.positives
+    wrong, right = t.negatives / total, t.positives / total
+    lost = (1 - auroc_value(t)) * wrong * right if wrong and right else 0.0
+    return float(lost + wrong * wrong / 2)
 
 
 def harmonic(x: Floats, m: Floats) -> Floats:
@@ -205,7 +196,7 @@ def _area_influence(t: Tally) -> tuple[Floats, Floats]:
     """
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    kept, missed = _from_above(m) - m, _from_above(e) - e
+    kept, missed = ALL_CELLS.downto(m) - m, ALL_CELLS.downto(e) - e
     above = kept > 0.5 * m.min()  # nothing is, but for rounding, above the surest
     k = np.where(above, kept, 1.0)
     log = np.where(above, np.log1p(m / k), 0.0)
@@ -229,14 +220,9 @@ def _generalised_influence(t: Tally) -> tuple[Floats, Floats]:
     """The same on the area of generalised risk."""
     total = t.negatives + t.positives
     e, m = t.neg / total, (t.neg + t.pos) / total
-    missed, below = _from_above(e) - e / 2, _strictly_below(m) + m / 2
+    missed, below = ALL_CELLS.downto(e) - e / 2, _strictly_below(m) + m / 2
     area = inner(m, missed)
     return missed + below - 2 * area, missed - 2 * area
-
-
-def _from_above(w: Floats) -> Floats:
-    """The sum from the highest score down to each cell."""
-    return np.asarray(w[::-1].cumsum()[::-1])
 
 
 def _strictly_below(w: Floats) -> Floats:

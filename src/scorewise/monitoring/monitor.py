@@ -118,7 +118,7 @@ class Monitor:
         (1000, 28.9)
         """
         t = self.snapshot()
-        return effective_size(t.negatives + t.positives, sum(t.squares))
+        return float(effective_size(t.negatives + t.positives, sum(t.squares)))
 
     def merge(self, other: Monitor) -> None:
         """Take all rows of another monitor of the same settings, as from another process."""

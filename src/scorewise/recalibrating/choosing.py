@@ -13,8 +13,8 @@ from scorewise import measures as _measures  # noqa: F401  (fills the register)
 from scorewise.arrays import Bools, Floats, Ints
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.clusters import clustered
 from scorewise.inference.folds import deal_clusters, deal_rows, fold_cells, other_folds
+from scorewise.inference.influence import clustered
 from scorewise.inference.means import cluster_mean, mean_estimate, row_mean
 from scorewise.inference.scales import effective_size
 from scorewise.recalibrating.cells import MAX_COMPARED, Cells, Scale

@@ -236,7 +236,7 @@ def has_smallest_p(m: Any) -> bool:
 
     The method tells their number, or it is one of those that measures of calibration are drawn with.
     """
-    from scorewise.inference.clusters import SIGN_FLIPS
+    from scorewise.inference.means import SIGN_FLIPS
     from scorewise.inference.resampling import REPLICATES
     from scorewise.measures import calibration_bins, calibration_parts
 

@@ -1,14 +1,12 @@
 """Statistics as formulas of weights: the same for a sample, for its replicates and for pairs of raters.
 
 Each takes arrays and keeps their leading axes, which are replicates (resamples, permutations, pairs);
-the last axis holds cells from the lowest score up, or the last two a square table. Very many cells are
-walked through in blocks, so that memory does not grow with them.
+the last axis holds cells from the lowest score up, or the last two a square table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -98,35 +96,13 @@ def largest_gaps(first: Any, second: Any) -> tuple[Any, Any, Any, Any]:
 
     And the numbers of cells up to these two places.
     """
-    blocks = _blocks(first, second)
-    # the sum of a block as its cumulative sum ends: that of weights has other digits
-    added = on_threads(
-        lambda block: [
-            (w.sum(-1) if w.dtype.kind == "i" else w.cumsum(-1)[..., -1])[..., None] for w in block
-        ],
-        blocks,
-    )
-    below = [list(accumulate(column, initial=0)) for column in zip(*added, strict=True)]
-
-    def largest(k: int) -> list[tuple[Any, Any]]:
-        sums = [w.cumsum(-1) for w in blocks[k]]
-        for s, column in zip(sums, below, strict=True):
-            s += column[k]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lead = sums[0] / below[0][-1] - sums[1] / below[1][-1]
-        at = lead.argmax(-1), lead.argmin(-1)
-        up, down = (np.take_along_axis(lead, place[..., None], -1)[..., 0] for place in at)
-        return [(up, at[0]), (-down, at[1])]
-
-    most: list[Any] = [0.0, 0.0]
-    places: list[Any] = [0, 0]
-    done = 0
-    for k, sides in enumerate(on_threads(largest, range(len(blocks)))):
-        for side, (far, at) in enumerate(sides):
-            places[side] = np.where(far > most[side], done + at + 1, places[side])
-            most[side] = np.maximum(most[side], far)
-        done += blocks[k][0].shape[-1]
-    return most[0], most[1], places[0], places[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lead, other = ((upto := w.cumsum(-1)) / upto[..., -1:] for w in (first, second))
+        lead -= other
+    at = lead.argmax(-1), lead.argmin(-1)
+    up, down = (np.take_along_axis(lead, place[..., None], -1)[..., 0] for place in at)
+    places = (np.where(far > 0, i + 1, 0) for far, i in zip((up, -down), at, strict=True))
+    return np.maximum(up, 0.0), np.maximum(-down, 0.0), *places
 
 
 def median(score: Floats, weight: Any) -> Any:
@@ -192,14 +168,21 @@ SHARES = {
     "npv": ((TN,), (FN,)),
     "jaccard": ((TP,), (FN, FP)),
 }
+
+
+def _share(hits: tuple[int, ...], misses: tuple[int, ...]) -> Callable[..., Any]:
+    """The share of some cells of a table in these and others."""
+
+    def of_table(*table: Any) -> Any:
+        hit = sum(table[k] for k in hits)
+        return hit / (hit + sum(table[k] for k in misses))
+
+    return of_table
+
+
 # of tp, fp, fn, tn; what each means is said by the measure of that name
 DECISIONS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
-    "accuracy": lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
-    "sensitivity": lambda tp, fp, fn, tn: tp / (tp + fn),
-    "specificity": lambda tp, fp, fn, tn: tn / (tn + fp),
-    "precision": lambda tp, fp, fn, tn: tp / (tp + fp),
-    "npv": lambda tp, fp, fn, tn: tn / (tn + fn),
-    "jaccard": lambda tp, fp, fn, tn: tp / (tp + fp + fn),
+    **{name: _share(*cells) for name, cells in SHARES.items()},
     "balanced_accuracy": lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (tn + fp)) / 2,
     "youden": lambda tp, fp, fn, tn: tp / (tp + fn) + tn / (tn + fp) - 1,
     "markedness": lambda tp, fp, fn, tn: tp / (tp + fp) + tn / (tn + fn) - 1,

@@ -6,7 +6,6 @@ other packages cut them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,7 +27,6 @@ from scorewise.tallies.tally import Tally
 
 MAX_CELLS = 1 << 16
 _PART = 1 << 16  # scores that are added up at a time
-_EDGES = 1 << 12  # edges of cells that are found at a time
 Binning = Literal["width", "mass", "value"]
 Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
 Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
@@ -68,6 +66,12 @@ class ProbabilityCells:
     def gap(self) -> Floats:
         """How much weight of positives each cell has beyond what its probabilities say."""
         return self.pos - self.sum
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The number of equal rows that each cell is worth."""
+        worth: Floats = np.zeros(len(self))
+        return np.divide(self.weight**2, self.squares, out=worth, where=self.squares > 0)
 
     @cached_property
     def total(self) -> float:
@@ -140,9 +144,7 @@ def cell_starts(t: Tally) -> Ints:
     edges = probability_edges()
     if t.kind == "logit":
         edges = logit(edges)
-    edges = edges.astype(t.score.dtype)
-    parts = [edges[i : i + _EDGES] for i in range(0, len(edges), _EDGES)]
-    first = np.concatenate(on_threads(lambda part: np.searchsorted(t.score, part), parts))
+    first = np.searchsorted(t.score, edges.astype(t.score.dtype))
     first = first[first < n]
     return first[first_of_runs(first)]
 
@@ -224,6 +226,7 @@ def check_bins(bins: int, binning: str, convention: str | None) -> None:
         raise BadInput(f"convention={convention!r} has bins of equal width; leave out binning")
 
 
+@once
 def binned(
     t: Tally, bins: int = 15, binning: Binning = "width", convention: Convention | None = None
 ) -> ProbabilityCells:
@@ -237,14 +240,7 @@ def binned(
     array([2., 2.])
     """
     check_bins(bins, binning, convention)
-    return _binned(t, int(bins), binning, convention)
-
-
-@once
-def _binned(
-    t: Tally, bins: int, binning: Binning, convention: Convention | None
-) -> ProbabilityCells:
-    c = probability_cells(t)
+    c, bins = probability_cells(t), int(bins)
     if binning == "value" and t.coarse is None and len(t.score) > MAX_CELLS:
         return run_sums(t, np.arange(len(t.score)))
     if binning == "value" or not len(c):
@@ -325,42 +321,29 @@ def _starts(t: Tally, index: Index) -> Ints:
 
 @once
 def moments(t: Tally, loss: Loss, clip: float | None) -> tuple[Moments, Moments]:
-    """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies."""
+    """Moments of the finite losses of the negatives and of the positives; exact for coarse tallies.
+
+    `clip` is that of log loss.
+    """
+    if clip is not None:
+        loss = "log clipped" if loss == "log" else loss
     if t.coarse is None:
         return loss_moments(t, [loss], CLIP if clip is None else clip)[loss]
-    if clip not in (None, CLIP):
+    if loss == "log clipped" and clip not in (None, CLIP):
         raise BadInput(
             "a coarse tally knows log loss unclipped or with ", Option("clip", f"{CLIP:g}"), " only"
         )
     return t.coarse.losses[loss]
 
 
-def certain_and_wrong(t: Tally) -> float:
-    """Weight of positives at probability 0 and of negatives at probability 1."""
-    if t.kind == "logit":
-        return 0.0
+def why_infinite(t: Tally) -> str:
+    """Why log loss that is not clipped is infinite, or nothing; logits never say 0 or 1."""
     if t.coarse is None:
         low, high = t.score[:1], t.score[-1:]
     else:
         low, high = t.coarse.low[1, :1], t.coarse.high[0, -1:]
-    return float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
-
-
-def why_infinite(t: Tally) -> str:
-    """Why log loss that is not clipped is infinite, or nothing."""
-    wrong = certain_and_wrong(t)
+    wrong = float(t.pos[:1][low == 0].sum() + t.neg[-1:][high == 1].sum())
+    if t.kind == "logit" or not wrong:
+        return ""
     rows = f"rows of weight {wrong:g}" if t.weighted else f"{wrong:,.0f} row{'s' * (wrong != 1)}"
-    why = f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"
-    return why if wrong else ""
-
-
-def mean_loss(t: Tally, loss: Loss, clip: float | None = None) -> float:
-    """The mean loss; infinite where a certain prediction was wrong and nothing is clipped.
-
-    >>> round(mean_loss(Tally.of([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1]), "brier"), 6)
-    0.055
-    """
-    if loss == "log" and certain_and_wrong(t):
-        return math.inf
-    neg, pos = moments(t, loss, clip)
-    return (neg.first + pos.first) / (t.negatives + t.positives)
+    return f"a certain prediction was wrong in {rows}; a clip of 1e-15 bounds its loss"

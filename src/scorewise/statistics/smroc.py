@@ -12,6 +12,7 @@ cell but the one that holds the midpoint. What is open is the order within cells
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -139,17 +140,8 @@ def crossing(t: Tally) -> float:
             "such as ", Option("midpoint", "balanced"),
         )  # fmt: skip
     pooled = pool(t, _CELLS)
-    s = unit(pooled.score, pooled.kind)
-    sides = [w.astype(np.float64) / w.sum() for w in (pooled.neg, pooled.pos)]
-    low, high = sorted(float((w * s).sum()) for w in sides)
-    widths = kernel_widths(pooled)
-
-    def lead(x: Floats) -> Floats:
-        sums = (
-            (kernel_matrix(x, s, h, _EDGES) * w).sum(1) for w, h in zip(sides, widths, strict=True)
-        )
-        return np.asarray(-np.subtract(*sums))
-
+    lead, means = _leads(pooled, pooled.neg, pooled.pos)
+    low, high = sorted(means)
     x = np.linspace(low, high, _STEPS + 1)
     above = lead(x) > 0
     turns = np.flatnonzero(above[1:] != above[:-1])
@@ -164,20 +156,32 @@ def crossing(t: Tally) -> float:
     return float(brentq(lambda x: float(lead(np.array([x]))[0]), *ends, xtol=1e-14))
 
 
+def _leads(t: Tally, neg: Any, pos: Any) -> tuple[Callable[[Floats], Floats], list[Any]]:
+    """By how much the density of the positives is above that of the negatives, and the class means.
+
+    Of weights on the cells of a tally, which may be replicates; the widths of the kernels are the tally's.
+    """
+    s, widths = unit(t.score, t.kind), kernel_widths(t)
+    shares = [w / w.sum(-1, keepdims=True) for w in (neg, pos)]
+
+    def lead(x: Floats) -> Floats:
+        below, above = (
+            share @ kernel_matrix(x, s, h, _EDGES).T
+            for share, h in zip(shares, widths, strict=True)
+        )
+        return np.asarray(above - below)
+
+    return lead, [share @ s for share in shares]
+
+
 def crossings(t: Tally, neg: Floats, pos: Floats) -> Floats:
     """The same for other weights on the same cells (rows: resamples); fast, and on a grid.
 
     The widths of the kernels stay those of the tally. NaN where the densities do not cross.
     """
-    s = unit(t.score, t.kind)
-    x = np.linspace(0.0, 1.0, _STEPS + 1)
-    shares = [w / w.sum(1, keepdims=True) for w in (neg, pos)]
-    below, above = (
-        share @ kernel_matrix(x, s, h, _EDGES).T
-        for share, h in zip(shares, kernel_widths(t), strict=True)
-    )
-    ends = np.sort([share @ s for share in shares], axis=0).T
-    return np.array([_turn(x, row, *end) for row, end in zip(above - below, ends, strict=True)])
+    lead, means = _leads(t, neg, pos)
+    x, ends = np.linspace(0.0, 1.0, _STEPS + 1), np.sort(means, axis=0).T
+    return np.array([_turn(x, row, *end) for row, end in zip(lead(x), ends, strict=True)])
 
 
 def _turn(x: Floats, lead: Floats, low: float, high: float) -> float:

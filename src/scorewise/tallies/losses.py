@@ -96,14 +96,17 @@ def unit(score: NDArray[np.floating], kind: Kind) -> NDArray[np.float64]:
 
 
 def score_losses(
-    score: NDArray[np.floating], kind: Kind, loss: Loss, clip: float = CLIP
+    score: NDArray[np.floating], kind: Kind, loss: Loss, clip: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The loss of each score on a negative and on a positive.
+    """The loss of each score on a negative and on a positive; `clip` is that of log loss.
 
     >>> score_losses(np.array([0.0, 0.5]), "probability", "log")
     (array([0.        , 0.69314718]), array([       inf, 0.69314718]))
     """
-    return score_loss(score, kind, loss, False, clip), score_loss(score, kind, loss, True, clip)
+    if clip is not None:
+        loss = "log clipped" if loss == "log" else loss
+    at = CLIP if clip is None else clip
+    return score_loss(score, kind, loss, False, at), score_loss(score, kind, loss, True, at)
 
 
 def score_loss(
