@@ -153,7 +153,10 @@ def test_a_dict_of_items_raters_and_ratings_is_read_as_a_frame_is():
     ("further", "words"),
     [
         ({"question": [1, 2, 3] * 4}, "'question' may number or name the items"),
-        ({"nr": range(1, 13)}, 'who the raters are; pass (item="nr"|--item nr), or name a column'),
+        (
+            {"nr": range(1, 13)},
+            'raters cannot be told; pass (item="nr"|--item nr), or name a column',
+        ),
         ({"nr": range(1, 13)}, "'nr' may number or name the items"),
         ({"Freq": [1, 2, 2] * 4}, "'Freq' may say how many items a row stands for"),
         (

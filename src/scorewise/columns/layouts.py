@@ -24,9 +24,10 @@ from scorewise.columns.vectors import Coded, Numbers, Vector, vector
 from scorewise.errors import BadInput, Option
 
 Form: TypeAlias = Literal["items", "table", "counts"]
-RATERS = (
-    "name a column for each rater, or for one rating in each row those of item, rater and rating"
-)
+RATERS: Sequence[Any] = (
+    "name a column for each rater, or for one rating in each row those of item, rater and rating, or pass ",
+    Option("form", "table"), " for a table of two raters",
+)  # fmt: skip
 
 
 class Layout(NamedTuple):
@@ -61,7 +62,7 @@ def guessed(source: Opened, layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     item = layout.item or item_column(free)
     rest = [n for n in free if n != item]
     if len(rest) < 2:
-        raise BadInput(f"of the columns {listed(names)} no two can be raters; {RATERS}")
+        raise BadInput(f"of the columns {listed(names)} no two can be raters; ", *RATERS)
     also = f"; '{item}' names the items" if item else ""
     columns = source.read(rest, ())[0]
     vectors = {n: vector(columns[n], n) for n in rest}
@@ -139,7 +140,8 @@ def _check_alike(columns: Mapping[str, Vector]) -> None:
         if words and all(times[word] == 1 for word in words):
             raise BadInput(
                 f"column '{name}' has no value in common with the others "
-                f"({quoted(list(columns), most=6)}), so it is not plain who the raters are; {RATERS}"
+                f"({quoted(list(columns), most=6)}), so the raters cannot be told; ",
+                *RATERS,
             )
 
 
@@ -158,7 +160,7 @@ def _check_raters(columns: Mapping[str, Vector]) -> None:
         else:
             continue
         raise BadInput(
-            f"column '{name}' {is_}, so it is not plain who the raters are; pass ",
+            f"column '{name}' {is_}, so the raters cannot be told; pass ",
             *roles,
             ", or name a column for each rater",
         )

@@ -31,11 +31,12 @@ _BATCH = 256  # replicates at a time
 Kind = Literal["none seen", "prior", "covariate", "concept", "scores", "unclear", "untested"]
 SENTENCES: dict[Kind, str] = {
     "prior": (
-        "Prior shift: the share of positives has changed; within each class the scores show no change."
+        "Prior shift: the share of positives has changed; no change of the scores is seen within the "
+        "classes."
     ),
     "covariate": (
-        "Covariate shift: the distribution of the scores has changed; the outcomes at the same score "
-        "show no change."
+        "Covariate shift: the distribution of the scores has changed; no change of the outcomes is seen "
+        "at the same score."
     ),
     "concept": "Concept drift: the relation between scores and outcomes has changed.",
     "scores": (

@@ -101,6 +101,7 @@ def effective_size(weight: Any, squares: Any) -> Any:
     """
     # of counts beyond 2**31 the square is beyond integers
     total = np.asarray(weight, np.float64)
+    squares = np.asarray(squares, np.float64)
     return number(np.divide(total * total, squares, out=np.zeros(total.shape), where=squares > 0))
 
 
