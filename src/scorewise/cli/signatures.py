@@ -103,7 +103,8 @@ def _path(module: str) -> Path:
     if not rest:
         return Path(spec.origin)
     place = Path(spec.origin).parent.joinpath(*rest)
-    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    file = place.with_suffix(".py")  # first: a folder of that name may be what an older version left
+    return file if file.exists() else place / "__init__.py"
 
 
 # parameters as typer takes them
