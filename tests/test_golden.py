@@ -189,9 +189,10 @@ def settled(new, old):
     if isinstance(new, list) and isinstance(old, list):
         if len(new) == len(old):
             return [settled(a, b) for a, b in zip(new, old, strict=True)]
-        if all(isinstance(x, dict) and "name" in x for x in (*new, *old)):
-            known = {x["name"]: x for x in old}
-            return [settled(x, known.get(x["name"])) for x in new]
+        for key in ("name", "measure"):
+            if all(isinstance(x, dict) and key in x for x in (*new, *old)):
+                known = {x[key]: x for x in old}
+                return [settled(x, known.get(x[key])) for x in new]
     return new
 
 

@@ -121,19 +121,19 @@ SENTENCES = [
         ["a", "b", "c"],
         None,
         "label has 3 distinct values (a, b, c), not two; "
-        "pass positive= to set one of them against the rest, or classes= with a column of scores for each",
+        "pass positive= to set one of them against the rest, or evaluate all of them with classes=",
     ),
     (
         [-1, 0, 1],
         None,
         "label has 3 distinct values (-1, 0, 1), not two; "
-        "pass positive= to set one of them against the rest, or classes= with a column of scores for each",
+        "pass positive= to set one of them against the rest, or evaluate all of them with classes=",
     ),
     (
         list(range(10)),
         None,
         "label has 10 distinct values (0, 1, 2, 3, 4, 5, 6, 7 and 2 more), not two; "
-        "pass positive= to set one of them against the rest, or classes= with a column of scores for each",
+        "pass positive= to set one of them against the rest, or evaluate all of them with classes=",
     ),
     (
         [0, 0.5, 1],

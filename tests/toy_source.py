@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import polars as pl
 
-from scorewise.columns.decoding import Source, stream
+from scorewise.columns.decoding import Source, broken, stream
 from scorewise.columns.tables import Table, table_of
 
 
 def open_toy(source: Source, name: str) -> Table:
     """The rows as a frame."""
+    if problem := broken(source, name, "toy"):
+        raise problem
     with stream(source) as file:
         lines = file.read().decode().splitlines()
-    frame = pl.DataFrame([dict(cell.split("=") for cell in line.split(";")) for line in lines])
+    rows = [dict(cell.split("=") for cell in line.split(";")) for line in lines]
+    # by column: of rows, polars looks for names in the first hundred only
+    names = dict.fromkeys(name for row in rows for name in row)
+    frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in names})
     return table_of(frame.select(map(_typed, frame)), name, "toy")
 
 

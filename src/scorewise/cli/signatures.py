@@ -103,7 +103,9 @@ def _path(module: str) -> Path:
     if not rest:
         return Path(spec.origin)
     place = Path(spec.origin).parent.joinpath(*rest)
-    file = place.with_suffix(".py")  # first: a folder of that name may be what an older version left
+    file = place.with_suffix(
+        ".py"
+    )  # first: a folder of that name may be what an older version left
     return file if file.exists() else place / "__init__.py"
 
 

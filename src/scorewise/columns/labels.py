@@ -332,6 +332,6 @@ def _too_many(column: Vector, found: list[Any], name: str) -> BadInput:
         )
     return BadInput(
         f"{name} has {len(found)} distinct values ({listed([text(v) for v in found])}), not two; pass ",
-        Option("positive"), " to set one of them against the rest, or ", Option("classes"),
-        " with a column of scores for each",
+        Option("positive"), " to set one of them against the rest, or evaluate all of them with ",
+        Option("classes"),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -82,20 +82,22 @@ class ForestDisplay(canvas.Display):
             no_groups = "there are no groups to draw; name a column of groups with "
             raise BadInput(no_groups, Option("by"))
         records = {name: e.groups.record for name, e in by_name.items()}
-        return cls.from_records(records, by_name, measure, most=most, title=title, ax=ax)
+        return cls.from_records(
+            records, lambda name: by_name[name][measure], measure, most=most, title=title, ax=ax
+        )
 
     @classmethod
     def from_records(
         cls,
         by_name: Mapping[str, Any],
-        whole: Mapping[str, Any],
+        whole: Callable[[str], Any],
         measure: str,
         *,
         most: int | None = None,
         title: str = "",
         ax: Any = None,
     ) -> Self:
-        """Draw a measure of records of groups by model, with lines at that of the `whole` by model."""
+        """Draw a measure of records of groups by model, with lines at the estimates for all rows."""
         records = list(by_name.values())
         first = records[0]
         measures = [m.name for m in first.groups[0].measures]
@@ -116,8 +118,7 @@ class ForestDisplay(canvas.Display):
                 bars.append(Bar("mean of groups", r.estimate(), k))
                 bars.append(Bar("a new group", r.prediction(), k))
         totals = {
-            name or "all rows": (float(getattr(whole[name], measure).value), k)
-            for k, name in enumerate(by_name)
+            name or "all rows": (float(whole(name).value), k) for k, name in enumerate(by_name)
         }
         many, names = len(first.groups), list(by_name) if len(by_name) > 1 else []
         left = f"the {len(drawn)} largest of {many:,} groups" if len(drawn) < many else ""

@@ -183,7 +183,10 @@ class Judgement(Result):
         """The groups of each judge."""
         from scorewise.displays import ForestDisplay
 
-        return ForestDisplay.from_records(self.groups.records, self.judges, measure, ax=ax)
+        def whole(judge: str) -> Any:
+            return getattr(self.judges[judge], measure)
+
+        return ForestDisplay.from_records(self.groups.records, whole, measure, ax=ax)
 
     def document(self) -> JudgeDocument:
         """What is written and shown; `scorewise schema judge` prints its schema."""

@@ -105,7 +105,7 @@ def estimate_of_table(
 ) -> Estimate:
     """The formula's value between its limits, widened by what a coarse tally leaves in doubt.
 
-    All formulas rise with tp and fall with fp, so the doubt is largest at two corners.
+    All formulas rise with tp and fall with fp, or the reverse, so the doubt is largest at two corners.
     """
     neg, pos = c.doubt[0] / 2, c.doubt[1] / 2
     slack = np.array([pos, -neg, -pos, neg])
