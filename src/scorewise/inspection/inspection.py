@@ -204,8 +204,7 @@ def inspect(
     `p` are the scores, or several models' scores by name, which are then also compared: decisions at
     `threshold`, scores within `tolerance`. Scores should come from a model that did not see the rows
     (out of fold): one that did may have learned their wrong labels. `ids` names the rows. From the
-    `midpoint` on (see `tallies.midpoint`) a score is high. See `Tally.of` for `positive`, `kind`
-    and `missing`.
+    `midpoint` on a score is high; see `smroc`. See `Tally.of` for `positive`, `kind` and `missing`.
 
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count` and `ids` name columns.
