@@ -152,10 +152,11 @@ def _judged(
 
     Effects are what a unit of weight of a row does, or its place, of which the mean over a class counts.
     """
-    weight, square, gap, components = rows.mass(), rows.mass(2), effects[0] - effects[1], []
+    weight, square, gap = rows.mass(), rows.mass(2), effects[0] - effects[1]
     if any(single_row(effective_size(weight[y].sum(), square[y].sum())) for y in (rows.y, ~rows.y)):
         method = "none: a class has a single row"
         return Estimate(value, level=level, method=method)
+    components = []
     for side in (rows.y, ~rows.y) if by_class else (slice(None),):
         w, w2, off = weight[side], square[side], gap[side]
         total = w.sum()
