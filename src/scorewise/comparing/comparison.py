@@ -262,6 +262,8 @@ def compare(
             )
         models = _in_memory(y, scores, **columns)
     if any(isinstance(rows, ClassRows) for rows in models.rows.values()):
+        why = " belongs to two classes; leave it out of several"
+        refuse_given(why, by=by, cluster=cluster, positive=positive)
         refuse_interval(interval, classes=True)
     return ModelComparison(models, settings, min_rows, nameless=scores is not None)
 
@@ -294,8 +296,6 @@ def _in_memory(
         return Models(dict.fromkeys(rows.scores, rows), notes=rows.notes)
     if plain := next((name for name in columns if name not in tables), None):
         raise BadInput(f"'{plain}' has no score for each class, as '{next(iter(tables))}' has")
-    why = " belongs to two classes; leave it out of several"
-    refuse_given(why, by=by, cluster=cluster, positive=positive)
     options |= {"label": y, "classes": classes}
     made = {name: class_rows(None, score=p, **options) for name, p in tables.items()}
     first = next(iter(made.values()))
