@@ -13,8 +13,8 @@ from scipy.special import bdtr, chdtrc, ndtr
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.correlation import summed
 from scorewise.inference.influence import at_cells, auroc_influence, placements
+from scorewise.inference.means import cluster_sums
 from scorewise.inference.ranking import MIN_ROWS, auroc_value, auroc_variance
 from scorewise.inference.scales import (
     effective_size,
@@ -282,7 +282,7 @@ def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
     if rows.cluster is None:
         grown = np.where(rows.y, *(n / (n - 1) for n in sizes))
         return np.asarray((influence * (square * grown)) @ influence.T)
-    by = np.stack([summed(weight * x, rows.cluster) for x in influence])
+    by = np.stack([cluster_sums(weight * x, rows.cluster) for x in influence])
     clusters = by.shape[1]
     return np.asarray(by @ by.T * clusters / (clusters - 1))
 
