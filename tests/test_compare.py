@@ -433,6 +433,13 @@ def test_what_belongs_to_two_classes_is_refused_of_several(option):
             give()
 
 
+def test_a_group_of_one_cluster_has_no_joint_test():
+    rng = np.random.default_rng(0)
+    y, site = rng.random(60) < 0.5, np.repeat(["north", "south"], 30)
+    c = sw.compare(y, {m: rng.random(60) for m in "abc"}, by={"site": site}, cluster=site)
+    assert c.groups["north"].joint.why.endswith("all rows one cluster")
+
+
 def test_groups_have_one_correction(screening):
     c = sw.compare(
         str(screening / "wide.csv"), label="y", score=["risk", "sharp"], positive="ill", by="site"

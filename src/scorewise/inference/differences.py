@@ -259,7 +259,7 @@ def joint_areas(rows: Mapping[str, Rows], tallies: Mapping[str, Tally], paired: 
         ]
         covariance = np.diag(variances)
     if not np.isfinite(covariance).all():
-        return ChiSquare(math.nan, 0, math.nan, "a class has a single row")
+        return ChiSquare(math.nan, 0, math.nan, "a class has a single row, or all rows one cluster")
     contrast = np.hstack([-np.ones((len(areas) - 1, 1)), np.eye(len(areas) - 1)])
     gaps, between = contrast @ areas, contrast @ covariance @ contrast.T
     df = int(np.linalg.matrix_rank(between, tol=1e-12, hermitian=True))
@@ -272,7 +272,7 @@ def joint_areas(rows: Mapping[str, Rows], tallies: Mapping[str, Tally], paired: 
 def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
     """The covariance of the AUROCs of models on the same rows, by the placements of rows.
 
-    NaN where a class has a single row.
+    NaN where a class has a single row, and where all rows are of one cluster.
     """
     weight, square = rows.mass(), rows.mass(2)
     sizes = [effective_size(weight[side].sum(), square[side].sum()) for side in (rows.y, ~rows.y)]
@@ -284,6 +284,8 @@ def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
         return np.asarray((influence * (square * grown)) @ influence.T)
     by = np.stack([cluster_sums(weight * x, rows.cluster) for x in influence])
     clusters = by.shape[1]
+    if clusters < 2:
+        return np.full((len(tallies), len(tallies)), math.nan)
     return np.asarray(by @ by.T * clusters / (clusters - 1))
 
 
