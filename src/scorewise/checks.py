@@ -161,6 +161,31 @@ def refuse_given(why: str, **settings: Any) -> None:
             raise BadInput(Option(name), why)
 
 
+def refuse_names(**columns: Any) -> None:
+    """Refuse names of columns where labels and scores are columns themselves.
+
+    >>> refuse_names(label="y", score=None)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: label= belongs to files and frames, but labels and scores are ...
+    """
+    refuse_given(
+        " belongs to files and frames, but labels and scores are given as columns", **columns
+    )
+
+
+def refuse_beside_tally(**settings: Any) -> None:
+    """Refuse settings that a tally has been made with.
+
+    >>> refuse_beside_tally(label="y", weight=None, kind="logit")
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: a tally has its scores and labels already; leave out label and kind
+    """
+    given = [Setting(name) for name, value in settings.items() if value is not None]
+    if given:
+        listed = [part for setting in given for part in (" and ", setting)]
+        raise BadInput("a tally has its scores and labels already; leave out ", *listed[1:])
+
+
 def refused(name: str, must: str, value: Any) -> BadInput:
     """The error for a setting that breaks its rule."""
     got = f"{value:g}" if is_number(value) and not isinstance(value, Integral) else str(value)

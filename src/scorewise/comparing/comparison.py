@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Bools
-from scorewise.checks import check, one_of, refuse_given
+from scorewise.checks import check, one_of, refuse_given, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, positive_column
 from scorewise.columns.grouping import grouping
@@ -253,9 +253,7 @@ def compare(
         models = models_of(y, unpaired=unpaired, **columns)
         warn(models.notes)
     else:
-        refuse_given(
-            " belongs to files and frames, but labels and scores are given as columns", **named
-        )
+        refuse_names(**named)
         if unpaired:
             raise BadInput(
                 Option("unpaired"), " belongs to files and frames, whose models have own rows"
