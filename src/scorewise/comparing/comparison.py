@@ -187,8 +187,13 @@ class ModelComparison(Comparison):
             )  # fmt: skip
         return made
 
-    def _document(self, every: bool) -> CompareDocument:
-        return compare_document(self, every)
+    def document(self) -> CompareDocument:  # type: ignore[override]
+        """What is written and shown; `scorewise schema compare` prints its schema."""
+        return compare_document(self, every=True)
+
+    def brief(self) -> CompareDocument:  # type: ignore[override]
+        """The document of the first screen."""
+        return compare_document(self, every=False)
 
 
 def compare(
