@@ -149,7 +149,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
-def refuse_given(why: str, **settings: Any) -> None:
+def refuse_given(*why: str | Option, **settings: Any) -> None:
     """Refuse settings that have no meaning here: the first that is given.
 
     >>> refuse_given(" belongs to files; leave it out", label=None, score="p")
@@ -158,7 +158,7 @@ def refuse_given(why: str, **settings: Any) -> None:
     """
     for name, value in settings.items():
         if value is not None:
-            raise BadInput(Option(name), why)
+            raise BadInput(Option(name), *why)
 
 
 def refuse_names(**columns: Any) -> None:
