@@ -420,6 +420,26 @@ def test_several_classes_from_a_long_file_and_with_gaps(tmp_path):
     assert left["a"].accuracy.value == pytest.approx((models["a"].argmax(1) == y)[2:].mean())
 
 
+@pytest.mark.parametrize("option", ["by", "cluster", "positive"])
+def test_what_belongs_to_two_classes_is_refused_of_several(option):
+    y, models = three_classes(30)
+    columns = {"i": np.arange(30), "y": y, "g": y}
+    named = {m: columns | dict(zip("abc", p.T, strict=True)) for m, p in models.items()}
+    for give in (
+        lambda: sw.compare(y, models, **{option: y}),
+        lambda: sw.compare(named, key="i", label="y", classes="a,b,c", **{option: "g"}),
+    ):
+        with pytest.raises(sw.BadInput, match=f"^{option}= belongs to two classes; leave it out"):
+            give()
+
+
+def test_a_group_of_one_cluster_has_no_joint_test():
+    rng = np.random.default_rng(0)
+    y, site = rng.random(60) < 0.5, np.repeat(["north", "south"], 30)
+    c = sw.compare(y, {m: rng.random(60) for m in "abc"}, by={"site": site}, cluster=site)
+    assert c.groups["north"].joint.why.endswith("all rows one cluster")
+
+
 def test_groups_have_one_correction(screening):
     c = sw.compare(
         str(screening / "wide.csv"), label="y", score=["risk", "sharp"], positive="ill", by="site"

@@ -272,3 +272,9 @@ def test_integers_beyond_those_with_a_sign_are_told_apart():
 def test_a_positive_class_beyond_all_integers_is_refused():
     with pytest.raises(BadInput, match=f"label is never '{10**30}', given as positive="):
         read([True, False], 10**30)
+
+
+@pytest.mark.parametrize("box", [pa.array, pl.Series, np.array, list], ids=lambda b: b.__name__)
+@pytest.mark.parametrize("positive", ["ill", b"ill"])
+def test_text_in_binary_is_text(box, positive):
+    assert read(box([b"ill", b"well", b"ill"]), positive)[0] == [True, False, True]

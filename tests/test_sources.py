@@ -132,17 +132,20 @@ def test_what_was_guessed_of_other_rows_is_forgotten(columns):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda c: sw.smroc(c["sick"], c["p"], label="sick"), "belong to files and frames"),
+        (lambda c: sw.smroc(c["sick"], c["p"], label="sick"), "label= belongs to files and frames"),
         (lambda c: sw.smroc(c, **NAMED, midpoint=0.5, learn=c), "exclude each other"),
         (lambda c: sw.inspect(c["sick"]), "scores are missing"),
-        (lambda c: sw.inspect(c["sick"], c["p"], score="p"), "belong to files and frames"),
+        (lambda c: sw.inspect(c["sick"], c["p"], score="p"), "score= belongs to files and frames"),
         (
             lambda c: sw.raters(c, decisions=["ann"], scores=["p"]),
             "1 decisions= and 1 scores= were",
         ),
         (lambda c: sw.raters("a.csv"), "0 decisions= and 0 scores= were given"),
         (lambda c: sw.raters(5), "raters takes decisions and scores"),
-        (lambda c: sw.Recalibrator().fit(c["p"], c["sick"], label="sick"), "belong to files"),
+        (
+            lambda c: sw.Recalibrator().fit(c["p"], c["sick"], label="sick"),
+            "label= belongs to files",
+        ),
         (lambda c: calibrate("a.csv", score="p", classes="p_*"), "score= is for one score a row"),
         (lambda c: sw.judge("a.csv", judges=["ann"]), "no humans= was given"),
     ],

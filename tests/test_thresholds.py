@@ -472,7 +472,7 @@ def test_bad_input_is_one_sentence(files, capsys, more, sentence):
         (lambda: sw.threshold([1, 0], best="f1"), "scores are missing"),
         (lambda: sw.threshold(Y, S, at=0.5), "constraints are text, but 0.5 is given"),
         (lambda: sw.threshold(Y, S, at=[0.5]), "constraints are text, but 0.5 is given"),
-        (lambda: sw.threshold(Y, S, best="f1", label="y"), "label belongs to files and frames"),
+        (lambda: sw.threshold(Y, S, best="f1", label="y"), "label= belongs to files and frames"),
         (
             lambda: sw.threshold(Y, S, best="f1", cluster="who"),
             "names a column of files and frames",

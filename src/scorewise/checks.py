@@ -149,7 +149,7 @@ def one_of(option: str, word: Any, known: tuple[Any, ...]) -> None:
     raise BadInput(Option(option, word), f" is not known; pass {words}")
 
 
-def refuse_given(why: str, **settings: Any) -> None:
+def refuse_given(*why: str | Option, **settings: Any) -> None:
     """Refuse settings that have no meaning here: the first that is given.
 
     >>> refuse_given(" belongs to files; leave it out", label=None, score="p")
@@ -158,7 +158,32 @@ def refuse_given(why: str, **settings: Any) -> None:
     """
     for name, value in settings.items():
         if value is not None:
-            raise BadInput(Option(name), why)
+            raise BadInput(Option(name), *why)
+
+
+def refuse_names(**columns: Any) -> None:
+    """Refuse names of columns where labels and scores are columns themselves.
+
+    >>> refuse_names(label="y", score=None)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: label= belongs to files and frames, but labels and scores are ...
+    """
+    refuse_given(
+        " belongs to files and frames, but labels and scores are given as columns", **columns
+    )
+
+
+def refuse_beside_tally(**settings: Any) -> None:
+    """Refuse settings that a tally has been made with.
+
+    >>> refuse_beside_tally(label="y", weight=None, kind="logit")
+    Traceback (most recent call last):
+    scorewise.errors.BadInput: a tally has its scores and labels already; leave out label and kind
+    """
+    given = [Setting(name) for name, value in settings.items() if value is not None]
+    if given:
+        listed = [part for setting in given for part in (" and ", setting)]
+        raise BadInput("a tally has its scores and labels already; leave out ", *listed[1:])
 
 
 def refused(name: str, must: str, value: Any) -> BadInput:

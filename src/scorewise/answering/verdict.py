@@ -166,11 +166,8 @@ def hints(a: Answers) -> Iterator[str]:
     """Remarks, confidence by confidence, and on small groups."""
     for name, j in a.items():
         yield from _of_confidence(f"'{name}'", j)
-    small = {
-        key: min(j.answers for j in part.values())
-        for key, part in a.groups.items()
-        if part and min(j.answers for j in part.values()) < FEW_ANSWERS
-    }
+    fewest = {key: min(j.answers for j in part.values()) for key, part in a.groups.items() if part}
+    small = {key: n for key, n in fewest.items() if n < FEW_ANSWERS}
     if small:
         groups = listed([f"'{key}' ({n})" for key, n in small.items()])
         yield f"fewer than {FEW_ANSWERS} answers: {groups}; there chance alone makes an ECE large"

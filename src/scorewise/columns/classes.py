@@ -268,8 +268,8 @@ def positive_column(labels: Any, p: Any, positive: Any = None, kind: Any = None)
     rows = class_rows(None, label=labels, score=p, kind=kind, missing="drop")
     if len(rows.classes) != 2:
         raise BadInput(
-            f"there are scores for {len(rows.classes)} classes, and two are needed; evaluate and "
-            f"ClassTally.of take several"
+            f"there are scores for {len(rows.classes)} classes, and two are needed here; evaluate without "
+            f"clusters and ClassTally.of take several"
         )
     at = rows.classes.index(rows.of_two(positive).labels.positive)
     columns = list(_columns(p, None)[0].values())

@@ -209,7 +209,8 @@ def _not(name: str, codec: str, what: str = "") -> BadInput:
 
 def _where(chunks: Iterator[bytes], form: str, codec: str, at: int) -> str:
     """The row of a csv file, or the line of another, that a byte is in."""
-    decoder, ends, quoted, begun = codecs.getincrementaldecoder(codec)("replace"), 0, False, False
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    ends, quoted, begun = 0, False, False
     for chunk in chunks:
         text = decoder.decode(chunk[:at])
         at -= len(chunk)

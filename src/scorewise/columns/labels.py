@@ -20,6 +20,7 @@ from scorewise.columns.vectors import (
     distinct,
     factorize,
     of_torch,
+    plain,
     rows_with,
 )
 from scorewise.errors import BadInput, Option, short
@@ -118,7 +119,7 @@ def read_labels(column: Vector, name: str, positive: Any = None) -> tuple[Bools,
     >>> read_labels(vector(["no", "yes", "no"], "y"), "y")
     (array([False,  True, False]), Labels(positive='yes', negative='no', rule='known word'))
     """
-    column, note = as_numeric(column), ""
+    column, positive, note = as_numeric(column), plain(positive), ""
     if not len(column):
         given = positive is not None
         none = Labels(text(positive) if given else "", "", "given" if given else "no rows")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Ints
+from scorewise.checks import refuse_given
 from scorewise.columns.classes import ClassRows, rows_of_class_columns
 from scorewise.columns.files import Opened, join, open_files, open_source, open_tables
 from scorewise.columns.grouping import combinations, words_at
@@ -67,12 +68,10 @@ def models_of(
             Option("score"), ", or leave out ", Option(what),
         )  # fmt: skip
     if model is None and not apart:
-        given = {"key": key, "unpaired": unpaired or None}
-        if extra := next((name for name, value in given.items() if value is not None), ""):
-            raise BadInput(
-                Option(extra), " belongs to several files, or to a long file with ", Option("model"),
-                "; leave it out where each model has a column",
-            )  # fmt: skip
+        refuse_given(
+            " belongs to several files, or to a long file with ", Option("model"),
+            "; leave it out where each model has a column", key=key, unpaired=unpaired or None,
+        )  # fmt: skip
         return _of_columns(source, score, classes, by, label=label, positive=positive, kind=kind,
                            missing=missing, encoding=encoding, **further)  # fmt: skip
     opened = _opened(apart, encoding) if apart else open_source(source, encoding)
@@ -92,7 +91,8 @@ def models_of(
     else:
         rows = rows_of_class_columns(found, kind, columns, classes)
     at, joined, notes = _matched(found, codes, names, unpaired, bool(apart))
-    made, notes = _taken(rows, dict(zip(names, at, strict=True))), (*rows.notes, *notes)
+    made = _taken(rows, dict(zip(names, at, strict=True)))
+    notes = (*rows.notes, *notes)
     if joined is None:
         return Models(made, False, {}, notes)
     if key is None:

@@ -2,7 +2,7 @@
 
 What a batch cannot tell by itself is settled on the way: the columns by the first rows of the first file,
 the classes by all labels seen so far, the kind of the scores by their range so far. Where a later batch
-changes the answer for rows that were handed out, `Changed` says so, and the reader begins again.
+changes the answer for rows that were handed out, `SchemaChanged` says so, and the reader begins again.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from scorewise.arrays import Bools
-from scorewise.checks import check, one_of, refuse_given
+from scorewise.checks import check, one_of, refuse_given, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, positive_column
 from scorewise.columns.grouping import grouping
@@ -187,8 +187,13 @@ class ModelComparison(Comparison):
             )  # fmt: skip
         return made
 
-    def _document(self, every: bool) -> CompareDocument:
-        return compare_document(self, every)
+    def document(self) -> CompareDocument:  # type: ignore[override]
+        """What is written and shown; `scorewise schema compare` prints its schema."""
+        return compare_document(self, every=True)
+
+    def brief(self) -> CompareDocument:  # type: ignore[override]
+        """The document of the first screen."""
+        return compare_document(self, every=False)
 
 
 def compare(
@@ -253,15 +258,15 @@ def compare(
         models = models_of(y, unpaired=unpaired, **columns)
         warn(models.notes)
     else:
-        refuse_given(
-            " belongs to files and frames, but labels and scores are given as columns", **named
-        )
+        refuse_names(**named)
         if unpaired:
             raise BadInput(
                 Option("unpaired"), " belongs to files and frames, whose models have own rows"
             )
         models = _in_memory(y, scores, **columns)
     if any(isinstance(rows, ClassRows) for rows in models.rows.values()):
+        why = " belongs to two classes; leave it out of several"
+        refuse_given(why, by=by, cluster=cluster, positive=positive)
         refuse_interval(interval, classes=True)
     return ModelComparison(models, settings, min_rows, nameless=scores is not None)
 
@@ -294,8 +299,6 @@ def _in_memory(
         return Models(dict.fromkeys(rows.scores, rows), notes=rows.notes)
     if plain := next((name for name in columns if name not in tables), None):
         raise BadInput(f"'{plain}' has no score for each class, as '{next(iter(tables))}' has")
-    why = " belongs to two classes; leave it out of several"
-    refuse_given(why, by=by, cluster=cluster, positive=positive)
     options |= {"label": y, "classes": classes}
     made = {name: class_rows(None, score=p, **options) for name, p in tables.items()}
     first = next(iter(made.values()))

@@ -22,7 +22,10 @@ from scorewise.tallies.sorting import Numbers
 
 MAX_POINTS = 400
 DIGITS = 6
-_CANDIDATES, _FIRST, _STEPS, _RATIO = 1 << 13, 1000, 2000, 1.001
+_ALL_CUTS = 1 << 13  # below so many, each cut is a candidate
+_HIGHEST = 1000  # cuts at the highest scores, each a candidate
+_RATIO = 1.001  # of the weights above neighbouring candidates further down
+_STEPS = 2000  # candidates at equal steps of sensitivity and of false positive rate
 _EVEN = 48  # points at equal steps of sensitivity, of false positive rate and of score
 Line: TypeAlias = tuple[Floats, Floats]
 _BATCH = 24  # points that are added before distances are measured again
@@ -88,13 +91,15 @@ def _candidates(tp: Numbers, fp: Numbers, cut: int | None) -> Ints:
     Among the highest scores each cut counts, because precision changes with every row there.
     """
     last = len(tp) - 1
-    if last < _CANDIDATES:
+    if last < _ALL_CUTS:
         return np.arange(last + 1)
     called = tp + fp
-    steps = np.exp(np.arange(np.log(called[-1] / called[_FIRST]) / np.log(_RATIO)) * np.log(_RATIO))
+    steps = np.exp(
+        np.arange(np.log(called[-1] / called[_HIGHEST]) / np.log(_RATIO)) * np.log(_RATIO)
+    )
     found = (
-        np.arange(_FIRST),
-        np.searchsorted(called, called[_FIRST] * steps),
+        np.arange(_HIGHEST),
+        np.searchsorted(called, called[_HIGHEST] * steps),
         evenly_spaced(tp, _STEPS), evenly_spaced(fp, _STEPS), [last], [] if cut is None else [cut],
     )  # fmt: skip
     return np.unique(np.concatenate(found).astype(np.int64))

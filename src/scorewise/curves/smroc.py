@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scorewise.arrays import Floats
+from scorewise.arrays import Bools, Floats
 from scorewise.curves.thresholds import Curve, Roc, cumulative, cumulative_above, lowest_scores
 from scorewise.inference.smroc import by_chance
 from scorewise.statistics.smroc import TOLERANCE, cell_climbs, first_high
@@ -16,6 +16,7 @@ from scorewise.tallies import Confusion, Tally
 from scorewise.tallies.confusion import threshold_on_scale
 from scorewise.tallies.losses import unit
 from scorewise.tallies.runs import add_runs, quantile_cells
+from scorewise.tallies.sorting import Numbers
 
 
 def chance_roc(t: Tally, midpoint: float) -> Roc:
@@ -195,13 +196,14 @@ def tables(t: Tally, midpoint: float, threshold: float) -> tuple[Confusion, Conf
     s = unit(t.score, t.kind)
     high, called = s >= midpoint - TOLERANCE, t.score >= threshold_on_scale(t, threshold)
     names = t.origin.negative, t.origin.positive
+
+    def by_decision(weight: Numbers, kept: Bools) -> list[Any]:
+        return [weight[kept & ~called].sum(), weight[kept & called].sum()]
+
     made = []
     for right in (True, False):
-        kept = (high != right, high == right)  # of negatives and of positives
-        weight, squares = (
-            np.array([[w[keep & (called == yes)].sum() for yes in (False, True)]
-                      for w, keep in zip(both, kept, strict=True)])
-            for both in ((t.neg, t.pos), (t.neg2, t.pos2))
-        )  # fmt: skip
+        negatives, positives = high != right, high == right
+        weight = np.array([by_decision(t.neg, negatives), by_decision(t.pos, positives)])
+        squares = np.array([by_decision(t.neg2, negatives), by_decision(t.pos2, positives)])
         made.append(Confusion(weight, squares, names))
     return made[0], made[1]

@@ -161,7 +161,8 @@ def likeliest_share(p: Floats, w: Floats, prior: Floats) -> Floats:
     prior = np.asarray(prior)[..., None]
     at_none = (1 - p) / (1 - prior)
     rise = p / prior - at_none
-    low, high, share, defined = np.zeros_like(prior), np.ones_like(prior), prior, ~np.isnan(prior)
+    low, high = np.zeros_like(prior), np.ones_like(prior)
+    share, defined = prior, ~np.isnan(prior)
     for _ in range(60):
         ratio = rise / (at_none + share * rise)
         slope = (w * ratio).sum(-1, keepdims=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from scorewise import subgroups
-from scorewise.checks import at_least, check, one_of
+from scorewise.checks import at_least, check, one_of, refuse_given
 from scorewise.columns import Kind as KindOfScore
 from scorewise.columns import Missing, Rows
 from scorewise.columns.grouping import Every, Grouping, grouping
@@ -320,12 +320,10 @@ def drift(
     how = Reading(label, score, weight, positive, kind, missing, encoding, by)
     cut = None if time is None else Cut(time, windows, every, reference_until)
     if cut is None:
-        of_time = {"windows": windows, "every": every, "reference_until": reference_until}
-        if extra := [name for name, value in of_time.items() if value is not None]:
-            raise BadInput(
-                Option(extra[0]), " cuts time into windows; pass ", Option("time"),
-                " with its column too",
-            )  # fmt: skip
+        refuse_given(
+            " cuts time into windows; pass ", Option("time"), " with its column too",
+            windows=windows, every=every, reference_until=reference_until,
+        )  # fmt: skip
         if current is None:
             raise BadInput(
                 "the current sample is missing; pass reference and current, or ", Option("time"),

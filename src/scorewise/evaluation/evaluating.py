@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from scorewise.checks import check
+from scorewise.checks import check, refuse_beside_tally, refuse_given
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.grouping import Grouping
 from scorewise.columns.models import Models
@@ -108,8 +108,7 @@ def evaluated(
     if isinstance(y, RowTally | Tally | ClassTally | TallySet):
         options = ("p", "label", "score", "encoding", *OF_CLASSES, "weight", "count", "kind")
         groups = () if isinstance(y, RowTally | TallySet) else ("by",)
-        why = "a tally has its scores and labels already; leave out "
-        x.refuse(*options, "positive", "cluster", *groups, before=why)
+        refuse_beside_tally(**x.given(*options, "positive", "cluster", *groups))
     if isinstance(y, TallySet):
         return _of_set(y, settings, x.by, min_rows)
     if isinstance(y, Tally):
@@ -144,7 +143,7 @@ def _refuse_binary(x: Inputs, settings: Settings) -> None:
         " belongs to two classes; of several, the class of the highest score is the decision "
         "(evaluate one class against the rest for a threshold)"
     )
-    x.refuse("positive", after=why)
+    refuse_given(why, positive=x.positive)
     if settings.threshold != Settings.threshold:
         raise BadInput(Option("threshold"), why)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, get_args
 
+from scorewise.checks import refuse_given, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import (
     ClassRows,
@@ -20,7 +21,7 @@ from scorewise.columns.files import open_source
 from scorewise.columns.reader import warn
 from scorewise.columns.roles import Spec, quoted
 from scorewise.columns.sources import is_source, is_wide, only_column
-from scorewise.errors import BadInput, Option, Setting, no_scores
+from scorewise.errors import BadInput, Option, no_scores
 from scorewise.tallies import ClassTally
 from scorewise.tallies.joint import Rule
 
@@ -49,21 +50,14 @@ class Inputs:
     missing: Missing = "refuse"
     ids: Any = None
 
-    def given(self, *names: str) -> list[str]:
-        """Which of these options are given."""
-        return [name for name in names if getattr(self, name) is not None]
-
-    def refuse(self, *names: str, before: str = "", after: str = "") -> None:
-        """Refuse those of these options that are given."""
-        kind = Option if after else Setting
-        if listed := [part for name in self.given(*names) for part in (" and ", kind(name))]:
-            raise BadInput(before, *listed[1:], after)
+    def given(self, *names: str) -> dict[str, Any]:
+        """Those of these options that are given."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def rows(self) -> tuple[AnyRows, Rule]:
         """The checked rows, of two classes or several, and the rule of confidence."""
         if self.p is not None:
-            why = " belongs to files and frames, but labels and scores are given as columns"
-            self.refuse("label", "score", "encoding", after=why)
+            refuse_names(**self.given("label", "score", "encoding"))
         elif not is_source(self.y):
             raise no_scores("evaluate(y, p)", 'evaluate("file.csv", label=..., score=...)')
         rows, rule = self.read()
@@ -85,7 +79,7 @@ class Inputs:
         y, p = (only_column(self.y), only_column(self.p)) if in_memory else (self.label, self.score)
         if self.cluster is not None:
             why = " belongs to several classes, and clusters to two; evaluate one class against the rest"
-            self.refuse(*OF_CLASSES, after=why)
+            refuse_given(why, **self.given(*OF_CLASSES))
             p = positive_column(y, p, self.positive, self.kind) if in_memory else p
         columns: dict[str, Any] = {"label": y, "group": self.by, "weight": self.weight}
         columns |= {"count": self.count, "kind": self.kind, "missing": self.missing}
@@ -138,7 +132,7 @@ class Inputs:
                 " belongs to several classes, but p has one score a row; pass one score for each class "
                 "(n x K), or the decisions as predicted"
             )
-            self.refuse(*OF_CLASSES, after=why)
+            refuse_given(why, **self.given(*OF_CLASSES))
             return binary_rows(None, score={"score": p}, **columns, **two)
         if self.confidence is not None:
             raise BadInput(

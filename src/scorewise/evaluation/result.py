@@ -46,7 +46,7 @@ from scorewise.tallies import ClassTally, Confusion, Tally
 from scorewise.tallies.losses import unit
 
 if TYPE_CHECKING:
-    from scorewise.evaluation.document import DifferenceRecord
+    from scorewise.evaluation.document import DifferenceRecord, EvaluationDocument
 
 # the measures of the first screen
 FIRST = (
@@ -100,15 +100,15 @@ class OfModels(Result):
         """The differences of models in all measures, or in some."""
         return []
 
-    def document(self) -> Any:
+    def document(self) -> EvaluationDocument:
         """What is written and shown; `scorewise schema` prints its schema."""
         return self._document(every=True)
 
-    def brief(self) -> Any:
+    def brief(self) -> EvaluationDocument:
         """The document of the first screen."""
         return self._document(every=False)
 
-    def _document(self, every: bool) -> Any:
+    def _document(self, every: bool) -> EvaluationDocument:
         from scorewise.evaluation.document import evaluation_document
 
         return evaluation_document(self, every)
@@ -273,7 +273,7 @@ class ClassEvaluation(OfModels, Measured):
         """The scores of each class against the rest, by the name of the class."""
         return Each(self.tally, self.settings)
 
-    def _document(self, every: bool) -> Any:
+    def _document(self, every: bool) -> EvaluationDocument:
         return cached(self, ("document", every), partial(super()._document, every))
 
 

@@ -53,8 +53,9 @@ def groups(doc: Any) -> Iterator[Figure]:
 
 
 def _groups(doc: Any, name: str, rows: Sequence[Row]) -> Figure:
-    records, first, title, many = doc.groups, doc.groups[0], titled(name), len(rows)
-    several, overall, dashed = len(records) > 1, _overall(doc, name), ""
+    records, title, many = doc.groups, titled(name), len(rows)
+    first, several = records[0], len(records) > 1
+    overall, dashed = _overall(doc, name), ""
     if name in IDEAL:
         lines = [ReferenceLine(IDEAL[name], "calibrated")]
     elif several:

@@ -133,7 +133,13 @@ def gate(
     >>> [(c.requirement, c.outcome) for c in found.checks]
     [('auroc >= 0.8', 'pass'), ('accuracy >= 0.76', 'inconclusive')]
     """
-    given = {k: v for k, v in locals().items() if k not in ("source", "p", "gates")}
+    given = {
+        "require": require, "baseline": baseline, "key": key, "label": label, "score": score,
+        "classes": classes, "weight": weight, "count": count, "positive": positive,
+        "cluster": cluster, "min_rows": min_rows, "threshold": threshold, "level": level,
+        "looks": looks, "ledger": ledger, "inconclusive": inconclusive, "fail_on": fail_on,
+        "seed": seed, "kind": kind, "missing": missing, "clip": clip, "encoding": encoding,
+    }  # fmt: skip
     if gates is None and source is None and require is None and Path(GATES).is_file():
         gates = GATES
     if gates is not None:

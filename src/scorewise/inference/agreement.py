@@ -248,12 +248,15 @@ def _decompose_alpha(x: RatedItems, influence: bool) -> Decomposition:
         at, code, times = x.counts.at, x.counts.code, x.counts.times
         mean = x.counts.total(times * rank[code]) / x.counts.rated
         pull = (4 * x.weight * part / (x.counts.rated - 1))[at] * (rank[code] - mean[at]) * times
-        # the ranks move observed and chance disagreement, and the shares move the ranks
-        by_rank = sums_at(code, pull, len(p)), 4 * p * (rank - (p * rank).sum())
-        for total, slope in zip((on_observed, on_chance), by_rank, strict=True):
+
+        def by_ranks(slope: Any) -> Any:
             above = np.empty_like(p)  # the sum over higher categories and half its own
             above[down] = midranks(slope[down])
-            total += m.influence(above[None], patterns) / chance
+            return m.influence(above[None], patterns) / chance
+
+        # the ranks move observed and chance disagreement, and the shares move the ranks
+        on_observed = on_observed + by_ranks(sums_at(code, pull, len(p)))
+        on_chance = on_chance + by_ranks(4 * p * (rank - (p * rank).sum()))
     return Decomposition(observed, chance, on_observed, on_chance)
 
 

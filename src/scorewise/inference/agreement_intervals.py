@@ -114,7 +114,8 @@ def _first_rejected(
     It rejects where (a + b t)**2 exceeds reach**2 times the variance (1 - t) * first + t * second. That is
     a cubic polynomial which is not positive at the start.
     """
-    (a, b), (p, q, r), (u, v, w), square = apart, first, second, reach * reach
+    (a, b), (p, q, r), (u, v, w) = apart, first, second
+    square = reach * reach
     f0, f1 = a * a - square * p, 2 * a * b - square * (q - p + u)
     f2, f3 = b * b - square * (r - q + v), -square * (w - r)
     turns = [x.real for x in np.roots((f3, f2, f1, f0)).tolist() if not x.imag]

@@ -31,7 +31,7 @@ from scorewise.tallies.losses import class_probabilities
 FEW = 100  # rows of a class in a sample, below which they do not stand for it (fewer, of many classes)
 STEADY = 4.0  # rows of each class that vary as usual, for the variance of a mean over classes
 STEADY_PRECISION = 8.0  # the same for average precision
-MOST = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
+MAX_SCORES = 1 << 19  # scores that are looked at: all rows that `joint` has, of up to 32 classes
 
 
 class Sample(NamedTuple):
@@ -58,7 +58,7 @@ def sampled(t: ClassTally, min_rows: int = FEW) -> Sample:
     assert t.joint is not None
     k, there = len(t.classes), t.weight > 0
     # rows are in the order of a hash of their content: the first ones are a random sample
-    rows = max(MOST // k, 1 << 11)
+    rows = max(MAX_SCORES // k, 1 << 11)
     scores, y = t.joint.scores[:rows], t.joint.y[:rows]
     w, w2 = (x[:rows].astype(np.float64) for x in (t.joint.weight, t.joint.weight2))
     complete = len(t.joint.y) <= rows and t.joint.whole

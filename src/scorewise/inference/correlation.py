@@ -20,6 +20,7 @@ from scorewise.columns.labels import Labels
 from scorewise.columns.rows import CheckedRows
 from scorewise.computing import once
 from scorewise.inference.influence import GROUPS, Settings, deal_groups, left_out, row_influence
+from scorewise.inference.means import cluster_sums
 from scorewise.registry import MEASURES, Measure
 from scorewise.tallies import ClassTally, Tally
 from scorewise.tallies.losses import class_probabilities
@@ -57,7 +58,10 @@ def correlation_of_models(
         values = (left_out(m, rows, t.origin.score, settings, group) for t in tallies)
         return _of_left_out(*values)
     heavy = (rows.mass(2) / times) ** 0.5
-    return correlation(*(summed(heavy * x, cluster) for x in influence if x is not None))
+    effects = [heavy * x for x in influence if x is not None]
+    if cluster is not None:
+        effects = [cluster_sums(x, cluster) for x in effects]
+    return correlation(*effects)
 
 
 def correlation_of_classes(
@@ -143,13 +147,6 @@ def _thinned(rows: Rows) -> tuple[Rows, Floats]:
     thinned, repeats = rows.at(np.concatenate(at)), np.concatenate(times)
     weight = np.ones(len(thinned)) if thinned.weight is None else thinned.weight
     return replace(thinned, weight=weight * repeats), repeats
-
-
-def summed(x: Floats, cluster: Any) -> Floats:
-    """The sums of each cluster; the numbers themselves where there are no clusters."""
-    if cluster is None:
-        return x
-    return np.bincount(np.unique(cluster, return_inverse=True)[1], x).astype(np.float64)
 
 
 def groups_left_out(rows: ClassRows, models: Iterable[ClassRows], seed: int) -> list[ClassTally]:

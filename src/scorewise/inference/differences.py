@@ -13,8 +13,8 @@ from scipy.special import bdtr, chdtrc, ndtr
 from scorewise.arrays import Bools, Floats
 from scorewise.columns import Rows
 from scorewise.estimate import Estimate
-from scorewise.inference.correlation import summed
 from scorewise.inference.influence import at_cells, auroc_influence, placements
+from scorewise.inference.means import cluster_sums
 from scorewise.inference.ranking import MIN_ROWS, auroc_value, auroc_variance
 from scorewise.inference.scales import (
     effective_size,
@@ -152,10 +152,11 @@ def _judged(
 
     Effects are what a unit of weight of a row does, or its place, of which the mean over a class counts.
     """
-    weight, square, gap, components = rows.mass(), rows.mass(2), effects[0] - effects[1], []
+    weight, square, gap = rows.mass(), rows.mass(2), effects[0] - effects[1]
     if any(single_row(effective_size(weight[y].sum(), square[y].sum())) for y in (rows.y, ~rows.y)):
         method = "none: a class has a single row"
         return Estimate(value, level=level, method=method)
+    components = []
     for side in (rows.y, ~rows.y) if by_class else (slice(None),):
         w, w2, off = weight[side], square[side], gap[side]
         total = w.sum()
@@ -258,7 +259,7 @@ def joint_areas(rows: Mapping[str, Rows], tallies: Mapping[str, Tally], paired: 
         ]
         covariance = np.diag(variances)
     if not np.isfinite(covariance).all():
-        return ChiSquare(math.nan, 0, math.nan, "a class has a single row")
+        return ChiSquare(math.nan, 0, math.nan, "a class has a single row, or all rows one cluster")
     contrast = np.hstack([-np.ones((len(areas) - 1, 1)), np.eye(len(areas) - 1)])
     gaps, between = contrast @ areas, contrast @ covariance @ contrast.T
     df = int(np.linalg.matrix_rank(between, tol=1e-12, hermitian=True))
@@ -271,7 +272,7 @@ def joint_areas(rows: Mapping[str, Rows], tallies: Mapping[str, Tally], paired: 
 def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
     """The covariance of the AUROCs of models on the same rows, by the placements of rows.
 
-    NaN where a class has a single row.
+    NaN where a class has a single row, and where all rows are of one cluster.
     """
     weight, square = rows.mass(), rows.mass(2)
     sizes = [effective_size(weight[side].sum(), square[side].sum()) for side in (rows.y, ~rows.y)]
@@ -281,8 +282,10 @@ def area_covariance(rows: Rows, tallies: Sequence[Tally]) -> Floats:
     if rows.cluster is None:
         grown = np.where(rows.y, *(n / (n - 1) for n in sizes))
         return np.asarray((influence * (square * grown)) @ influence.T)
-    by = np.stack([summed(weight * x, rows.cluster) for x in influence])
+    by = np.stack([cluster_sums(weight * x, rows.cluster) for x in influence])
     clusters = by.shape[1]
+    if clusters < 2:
+        return np.full((len(tallies), len(tallies)), math.nan)
     return np.asarray(by @ by.T * clusters / (clusters - 1))
 
 

@@ -100,8 +100,8 @@ def other_folds(weight: Floats) -> Floats:
 def deal_cells(c: ProbabilityCells, folds: int, seed: int) -> tuple[Floats, Floats]:
     """For each fold (rows) the share of each cell's weight (columns) and its weight of positives.
 
-    Unlike `dealt`, labels have no say in which fold a row goes to. Cells that are worth whole numbers of
-    equal rows are dealt row by row, others as a whole.
+    Unlike with `deal_rows`, labels have no say in which fold a row goes to. Cells that are worth whole
+    numbers of equal rows are dealt row by row, others as a whole.
 
     >>> c = ProbabilityCells(*np.array([[0.5], [4.0], [4.0], [2.0], [2.0], [1.0]]))
     >>> share, pos = deal_cells(c, 2, seed=0)

@@ -138,7 +138,7 @@ def cluster_mean(gap: Floats, weight: Floats, cluster: Ints) -> tuple[float, flo
     """
     total = float(weight.sum())
     mean = float((weight * gap).sum() / total)
-    sums = _sums(weight * (gap - mean), cluster)
+    sums = cluster_sums(weight * (gap - mean), cluster)
     clusters = len(sums)
     if clusters < 2:
         return mean, math.inf, clusters
@@ -151,7 +151,7 @@ def cluster_variance(influence: Floats, cluster: Ints) -> tuple[float, float, in
     >>> cluster_variance(np.array([1.0, 1, -1, -1]), np.array([0, 0, 1, 1]))
     (16.0, 4.0, 2)
     """
-    sums = _sums(influence, cluster)
+    sums = cluster_sums(influence, cluster)
     clusters = len(sums)
     return (
         float((sums**2).sum()) * clusters / max(clusters - 1, 1),
@@ -160,8 +160,12 @@ def cluster_variance(influence: Floats, cluster: Ints) -> tuple[float, float, in
     )
 
 
-def _sums(x: Floats, cluster: Ints) -> Floats:
-    """The sum of each cluster that has rows."""
+def cluster_sums(x: Floats, cluster: Ints) -> Floats:
+    """The sum of each cluster that has rows.
+
+    >>> cluster_sums(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
+    array([3., 4.])
+    """
     return np.asarray(np.bincount(cluster, x)[np.bincount(cluster) > 0].astype(np.float64))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.checks import check
+from scorewise.checks import check, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.reader import warn
 from scorewise.columns.sources import is_source
@@ -204,8 +204,7 @@ def inspect(
     `p` are the scores, or several models' scores by name, which are then also compared: decisions at
     `threshold`, scores within `tolerance`. Scores should come from a model that did not see the rows
     (out of fold): one that did may have learned their wrong labels. `ids` names the rows. From the
-    `midpoint` on (see `tallies.midpoint`) a score is high. See `Tally.of` for `positive`, `kind`
-    and `missing`.
+    `midpoint` on a score is high; see `smroc`. See `Tally.of` for `positive`, `kind` and `missing`.
 
     Without `p`, the first argument is a file, a pattern of files, a frame or a mapping from name to column,
     of which `label`, `score`, `weight`, `count` and `ids` name columns.
@@ -224,8 +223,7 @@ def inspect(
         "weight": weight, "count": count, "positive": positive, "kind": kind, "missing": missing,
     }  # fmt: skip
     if p is not None:
-        if any(name is not None for name in (label, score, encoding)):
-            raise BadInput("label, score and encoding belong to files and frames; leave them out")
+        refuse_names(label=label, score=score, encoding=encoding)
         scores = p if isinstance(p, Mapping) else {"score": p}
         rows = binary_rows(None, label=y, score=scores, **how)
         return Inspection(rows, settings, rule=midpoint, ids=ids)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -185,7 +185,9 @@ def suspects(
 
 def set_name(high: bool, positive: bool) -> Set:
     """The set of rows that score high or low, by class."""
-    return get_args(Set)[2 * (not positive) + (not high)]  # type: ignore[no-any-return]
+    if positive:
+        return "high positive" if high else "low positive"
+    return "high negative" if high else "low negative"
 
 
 def reason(t: Tally, positive: bool, right: bool, score: float) -> str:

@@ -17,7 +17,7 @@ from scorewise.errors import BadInput
 from scorewise.estimate import Estimate
 from scorewise.inference.agreement import Coefficient, coefficient
 from scorewise.inference.agreement_intervals import Interval, by_score
-from scorewise.inference.correlation import summed
+from scorewise.inference.means import cluster_sums
 from scorewise.inference.resampling import resampled_weights
 from scorewise.inference.scales import (
     bootstrap_p,
@@ -208,7 +208,7 @@ def combined(terms: Sequence[tuple[float, Two]], *, tested: bool = True) -> Esti
     if alike and whole.error([k.se for k in kappas]) < 1e-12:
         return Estimate(0.0, level=s.level, method=ALIKE)
     if panel.cluster is not None:
-        sums = np.stack([summed(x, panel.cluster[used]) for x in influence])
+        sums = np.stack([cluster_sums(x, panel.cluster[used]) for x in influence])
         many = sums.shape[1]
         sums *= math.sqrt(many / max(many - 1, 1))
         return replace(whole, influence=sums, clusters=many).by_score(tested)

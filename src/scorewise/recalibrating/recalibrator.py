@@ -10,7 +10,7 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from scorewise.arrays import Floats
-from scorewise.checks import check, one_of
+from scorewise.checks import check, one_of, refuse_beside_tally, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import ClassRows, class_rows, positive_column
 from scorewise.columns.reader import warn
@@ -162,9 +162,9 @@ class Recalibrator(Result):
         check(folds=self.folds, seed=self.seed, clip=self.clip, level=self.level)
         p = tally_or_source(p, y)
         from_source = y is None and is_source(p)
-        if not from_source and any(name is not None for name in (label, score, encoding)):
-            raise BadInput("label, score and encoding belong to files and frames; leave them out")
+        named = {"label": label, "score": score, "encoding": encoding}
         if isinstance(p, Tally):
+            refuse_beside_tally(**named)
             if any(given is not None for given in (y, sample_weight, count, positive)):
                 raise BadInput("a tally has its labels and weights already; leave out the others")
             if cluster is not None:
@@ -173,6 +173,8 @@ class Recalibrator(Result):
                     "labels",
                 )  # fmt: skip
             return self._learn(p, None)
+        if not from_source:
+            refuse_names(**named)
         options: dict[str, Any] = {"weight": sample_weight, "count": count, "cluster": cluster}
         options |= {"kind": self.kind, "missing": missing}
         if from_source:

@@ -162,7 +162,7 @@ class Joint(EqualByFields):
 def _least(key: Any, totals: tuple[float, float], scores: Any, y: Any, *weights: Any) -> Joint:
     """Equal rows joined, and those with the least keys kept."""
     if len(key) > 2 * MAX_ROWS:
-        # duplicates share their key, so that the least MOST distinct keys are among those up to here
+        # duplicates share their key, so that the least MAX_ROWS distinct keys are among those up to here
         ordered = np.sort(key)
         sampled = key <= ordered[first_of_runs(ordered)][:MAX_ROWS][-1]
         key, scores, y, *weights = (c[sampled] for c in (key, scores, y, *weights))  # type: ignore[assignment]

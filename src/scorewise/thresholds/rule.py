@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.checks import refuse_given
+from scorewise.checks import refuse_beside_tally, refuse_given, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.classes import positive_column
 from scorewise.columns.reader import warn
@@ -181,8 +181,7 @@ def threshold(
     further |= {"positive": positive, "kind": kind}
     y = tally_or_source(y, p)
     if isinstance(y, Tally):
-        if extra := [n for n, v in {"p": p, **columns, **further}.items() if v is not None]:
-            raise BadInput(f"a tally has its scores and labels already; leave out {extra[0]}")
+        refuse_beside_tally(p=p, **columns, **further)
         refuse_given(" belongs to rows, but a tally has none; pass labels and scores", by=by)
         return _rule(y, goal, None)
     if p is None:
@@ -194,10 +193,7 @@ def threshold(
             raise BadInput(several, Option("score"))
         warn(rows.notes)
     else:
-        if extra := [n for n, v in columns.items() if v is not None]:
-            raise BadInput(
-                f"{extra[0]} belongs to files and frames, but labels and scores are given as columns"
-            )
+        refuse_names(**columns)
         scores = {"score": positive_column(y, p, positive, kind)}
         further |= {"label": only_column(y), "score": scores, "group": by}
         rows = binary_rows(None, **further, missing=missing)

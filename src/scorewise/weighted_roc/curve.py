@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scorewise.arrays import Bools, Floats
-from scorewise.checks import check
+from scorewise.checks import check, refuse_beside_tally, refuse_given, refuse_names
 from scorewise.columns import Kind, Missing, Rows, binary_rows
 from scorewise.columns.reader import warn
 from scorewise.columns.sources import is_source
@@ -259,25 +259,23 @@ def smroc(
     check(level=level, seed=seed, threshold=threshold)
     y = tally_or_source(y, s)
     of_source = s is None and is_source(y)
-    if not of_source and any(name is not None for name in (label, score, learn, encoding)):
-        raise BadInput(
-            "label, score, learn and encoding belong to files and frames; leave them out"
-        )
+    named = {"label": label, "score": score, "encoding": encoding}
     if isinstance(y, Tally):
-        if extra := [name for name, value in {"s": s, **how}.items() if value is not None]:
-            raise BadInput(
-                f"a tally has its scores and labels already; leave out {', '.join(extra)}"
-            )
+        refuse_beside_tally(s=s, **named, **how)
+        refuse_given(
+            " belongs to files and frames, but a tally is given; leave it out", learn=learn
+        )
         return SmRoc(y, midpoint=midpoint, **options)
     how["missing"] = missing
     if not of_source:
+        refuse_names(learn=learn, **named)
         if s is None:
             raise no_scores("smroc(y, s)", 'smroc("file.csv", label=..., score=...)')
         rows = binary_rows(None, label=y, score={"score": s}, **how)
         t = Tally.of_rows(rows, "score").unlabelled()
         return SmRoc(t, rows=rows, midpoint=midpoint, **options)
     check(midpoint=midpoint)
-    how |= {"label": label, "score": score, "encoding": encoding}
+    how |= named
     rules: dict[str, Tally] = {}
     notes: tuple[str, ...] = ()
     if learn is not None:
