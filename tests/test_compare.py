@@ -479,6 +479,10 @@ def bad(tmp_path, monkeypatch):
     good.write_parquet("a.parquet")
     good.with_columns(id=pl.col("id") + 100).write_csv("other.csv")
     good.with_columns(y=1 - pl.col("y")).write_csv("turned.csv")
+    sites = good.with_columns(site=pl.lit("north"))
+    sites.write_csv("north.csv")
+    moved = pl.when(pl.col("id") > 5).then(pl.lit("south")).otherwise("site")
+    sites.with_columns(site=moved).write_csv("moved.csv")
     pl.concat([good, good[:3]]).write_csv("twice.csv")
     good.with_columns(id=pl.when(pl.col("id") > 5).then(None).otherwise("id")).write_csv("gaps.csv")
     parts = [good.with_columns(model=pl.lit(m)) for m in ("a", "b")]
@@ -493,6 +497,8 @@ def bad(tmp_path, monkeypatch):
         (["a.csv", "gaps.csv", "--key", "id"], "id is missing in 2 rows, first at row 7 of gaps.csv"),
         (["a.csv", "twice.csv", "--key", "id"], "names 3 rows of 'twice' more than once, first '0'"),
         (["a.csv", "turned.csv", "--key", "id"], "y differs between 'a' and 'turned' in 8 rows"),
+        (["north.csv", "moved.csv", "--key", "id", "--by", "site"],
+         "site differs between 'north' and 'moved' in 2 rows, first at row 7 of north.csv"),
         (["a.csv", "b.csv", "--key", "patient"], "there is no column 'patient'"),
         (["a.csv", "a.csv", "--key", "id"], "a.csv is given twice"),
         (["a.csv", "a.parquet", "--key", "id"], "two files are named 'a'"),

@@ -97,7 +97,7 @@ def models_of(
         return Models(made, False, {}, notes)
     if key is None:
         _same_ids(opened, found, at)
-    for role in ("label", "weight", "count", "cluster"):
+    for role in ("label", "weight", "count", "cluster", "group"):
         _agree(found, role, at, names)
     if columns is None:
         wide = replace(
@@ -306,24 +306,25 @@ def _same_words(found: Columns, codes: Ints, names: Sequence[str]) -> None:
 
 
 def _agree(found: Columns, role: str, at: Sequence[Ints], names: Sequence[str]) -> None:
-    """Refuse labels, weights or clusters that differ between models on the same row."""
-    column = found.column(role)
-    if column is None:
-        return
-    codes, words = word_codes(column)
-    for k in range(1, len(names)):
-        apart = codes[at[0]] != codes[at[k]]
-        if apart.any():
-            row = int(apart.argmax())
-            one, other = (words[codes[at[j][row]]] for j in (0, k))
-            key = {name: word_codes(keys) for name, keys in found["key"].items()}
-            where = f" ({_said(words_at(key, at[0][row]))})" if key else ""
-            many = int(apart.sum())
-            raise BadInput(
-                f"{found.name(role)} differs between '{names[0]}' and '{names[k]}' in {many:,} "
-                f"row{'s' * (many > 1)}, first at {found.place.row(int(at[0][row]))}{where}: "
-                f"'{text(one)}' and '{text(other)}'; correct it in one of them"
-            )
+    """Refuse labels, weights, clusters or groups that differ between models on the same row."""
+    for name, column in found[role].items():
+        codes, words = word_codes(column)
+        for k in range(1, len(names)):
+            apart = codes[at[0]] != codes[at[k]]
+            if apart.any():
+                row = int(apart.argmax())
+                one, other = (codes[at[j][row]] for j in (0, k))
+                seen = [
+                    f"'{text(words[code])}'" if code >= 0 else "nothing" for code in (one, other)
+                ]
+                key = {name: word_codes(keys) for name, keys in found["key"].items()}
+                where = f" ({_said(words_at(key, at[0][row]))})" if key else ""
+                many = int(apart.sum())
+                raise BadInput(
+                    f"{name} differs between '{names[0]}' and '{names[k]}' in {many:,} "
+                    f"row{'s' * (many > 1)}, first at {found.place.row(int(at[0][row]))}{where}: "
+                    f"{' and '.join(seen)}; correct it in one of them"
+                )
 
 
 def _taken(rows: Rows | ClassRows, at: Mapping[str, Ints]) -> dict[str, Any]:
