@@ -116,7 +116,7 @@ class ForestDisplay(canvas.Display):
                 bars.append(Bar("mean of groups", r.estimate(), k))
                 bars.append(Bar("a new group", r.prediction(), k))
         totals = {
-            name or "all rows": (float(getattr(whole[name], measure).value), k)
+            name or "all rows": (_value_of_all(whole[name], measure), k)
             for k, name in enumerate(by_name)
         }
         many, names = len(first.groups), list(by_name) if len(by_name) > 1 else []
@@ -209,6 +209,12 @@ def _text(e: Estimate) -> str:
     # + 0.0 folds -0.0 into 0.0
     value, low, high = (f"{round(x, digits) + 0.0:.{digits}f}" for x in (e.value, e.low, e.high))
     return f"{value} [{low}, {high}]" if np.isfinite(e.low) else value
+
+
+def _value_of_all(result: Any, measure: str) -> float:
+    """That of all rows: results have measures by name, and judges have them as attributes."""
+    e = result[measure] if hasattr(result, "__getitem__") else getattr(result, measure)
+    return float(e.value)
 
 
 def _estimate(group: Any, measure: str) -> Estimate:
