@@ -149,8 +149,10 @@ def test_rows_of_no_weight_say_nothing_of_clusters():
     y, cluster = (rng.random(120) < p).astype(int), np.arange(120) // 3
     alone = sw.evaluate(y, p, cluster=cluster)
     beside = sw.evaluate(
-        np.append(y, [0, 1]), np.append(p, [0.0, 0.0]),
-        weight=np.append(np.ones(120), [0, 0]), cluster=np.append(cluster, [0, 1]),
+        np.append(y, [0, 1]),
+        np.append(p, [0.0, 0.0]),
+        weight=np.append(np.ones(120), [0, 0]),
+        cluster=np.append(cluster, [0, 1]),
     )
     for name in ("log_loss", "calibration_slope", "calibration_intercept"):
         assert beside[name].low == pytest.approx(alone[name].low, rel=1e-9)

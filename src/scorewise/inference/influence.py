@@ -141,7 +141,10 @@ def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
 def _of_mean(rows: Rows, values: Floats) -> Floats:
     """Of the mean over rows of what each has."""
     weight = rows.mass()
-    values, total = np.where(weight > 0, values, 0.0), weight.sum()  # losses may be infinite beside it
+    values, total = (
+        np.where(weight > 0, values, 0.0),
+        weight.sum(),
+    )  # losses may be infinite beside it
     return np.asarray((values - float((weight * values).sum() / total)) / total)
 
 

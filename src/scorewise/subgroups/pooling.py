@@ -202,8 +202,9 @@ def between(values: Floats, variances: Floats) -> float:
 
 
 def _others(x: Floats) -> Floats:
-    """The sum of all others at each place, where one may be so large that it hides them in the whole sum."""
-    return np.append(0.0, x.cumsum()[:-1]) + np.append(x[:0:-1].cumsum()[::-1], 0.0)
+    """The sum of all others at each place; in the sum of all, one may be so large that it hides them."""
+    before, after = x.cumsum()[:-1], x[:0:-1].cumsum()[::-1]
+    return np.asarray(np.append(0.0, before) + np.append(after, 0.0))
 
 
 def _spread(weight: Floats) -> float:
@@ -234,7 +235,9 @@ def _drawn(values: Floats, variances: Floats) -> Floats:
     """True values of a new place, drawn with fixed seed: the mean, Student's error of it, and tau."""
     wanted, t, normal = _chances(len(values) - 1)  # Q falls as tau^2 rises
     most = float(((values - values.mean()) ** 2).sum()) / float(wanted.min())
-    least = 1e-6 * (float(variances.min()) + 1e-9 * most)  # below it tau says nothing beside the errors
+    least = 1e-6 * (
+        float(variances.min()) + 1e-9 * most
+    )  # below it tau says nothing beside the errors
     tau2 = np.append(0.0, np.geomspace(least, most, TAU_GRID) if least < most else [])
     few = max(1, (1 << 20) // len(values))  # of many places not all at once
     parts = [_at(values, variances, tau2[i : i + few]) for i in range(0, len(tau2), few)]

@@ -139,7 +139,7 @@ def _share(hit: Sequence[int], of: Sequence[int], *cells: Any) -> Any:
     return sum(cells[i] for i in hit) / sum(cells[i] for i in of)
 
 
-def _saved(cost: float, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _saved(cost: Any, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return -(cost * fn + fp) / (tp + fp + fn + tn)
 
 
