@@ -314,3 +314,11 @@ def test_denormal_probabilities_make_no_noise(tiny):
     assert found["mcb_crossfit"].defined
     assert mcb_crossfit(t).value == pytest.approx(0.0, abs=0.02)
     assert calibration_intercept(t).value == pytest.approx(-np.log(tiny), rel=0.02)
+
+
+def test_no_warning_where_the_variance_is_too_small_for_floats():
+    weight = [0.00984703714117322, 0.23453051122470517]
+    t = Tally.of([0, 1], [5e-324, 1 - 2**-53], weight=weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert calibration_intercept(t).value == pytest.approx(1.066, abs=1e-3)

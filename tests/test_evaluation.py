@@ -535,6 +535,16 @@ def test_an_evaluation_can_be_copied_and_stored():
         assert again.brier == e.brier
 
 
+def test_an_evaluation_can_be_stored_after_it_was_shown():
+    rng = np.random.default_rng(0)
+    p = rng.random(100)
+    e = sw.evaluate(rng.random(100) < p, p)
+    shown = e.to_json()
+    for again in (copy.deepcopy(e), pickle.loads(pickle.dumps(e))):
+        assert again.to_json() == shown
+        assert again.e90 == e.e90
+
+
 def test_measures_on_threads_are_those_made_one_by_one(monkeypatch, computed):
     rng = np.random.default_rng(3)
     y, p = rng.random(3000) < 0.3, rng.random(3000).round(3)

@@ -4,8 +4,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
+import scorewise as sw
 from scorewise import BadInput, Tally
 from scorewise.tallies import TallySet, exact
 
@@ -195,3 +197,19 @@ def test_sets_of_tallies_add_up_and_are_saved(tmp_path):
         together + TallySet(("clinic",), {})
     with pytest.raises(BadInput, match=r"not a saved tally; read it with sw\.tally"):
         Tally.load(tmp_path / "a.tally")
+
+
+def test_groups_of_which_some_have_sums_that_floats_hold_are_stored(tmp_path):
+    """Beside others of as many scores, whose sums of weights leave a rest."""
+    rows = pl.DataFrame({
+        "y": [0, 1, 0, 1] * 3, "p": [0.1, 0.2, 0.3, 0.4] * 3, "g": ["a"] * 4 + ["b"] * 8,
+        "w": [1.0] * 4 + [0.1, 0.2, 0.3, 1e-9] + [0.3, 0.1, 0.7, 1e9],
+    })  # fmt: skip
+    t = sw.tally(rows, label="y", score="p", by="g", weight="w")
+    assert t["a",].rest is None
+    t.save(tmp_path / "t.tally")
+    again = TallySet.load(tmp_path / "t.tally")
+    for key in t:
+        assert again[key].pos.tolist() == t[key].pos.tolist()
+    assert again["a",].rest is None
+    assert again["b",].rest.tolist() == t["b",].rest.tolist()

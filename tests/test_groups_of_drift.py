@@ -231,3 +231,14 @@ def test_a_process_of_its_own_and_no_means_over_groups_of_changes(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["groups"][0]["summary"] == []
+
+
+@pytest.mark.parametrize("labels", ["both", "none"])
+def test_groups_are_drawn_beside_the_samples(labels: str) -> None:
+    a, b = table(1, n=300), table(2, n=300, shift=0.5)
+    d = by_site(a, b, replicates=99, labels=labels)
+    shown = d.plot("groups")
+    change = d["auroc" if labels == "both" else "midpoint"]
+    assert [label for label, _ in shown.lines.items()] == ["all rows"]
+    assert shown.lines["all rows"][0] == change.value
+    assert len(d.plot().figure_.axes) > 1

@@ -126,3 +126,33 @@ def test_three_models_in_one_document():
     found = [d for d in doc["differences"] if d["measure"] == "auroc"]
     assert [(d["first"], d["second"]) for d in found] == pairs
     assert all(d["p_adjusted"] >= d["p"] for d in doc["differences"] if d["p"] is not None)
+
+
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_rows_of_no_weight_say_nothing_however_sure_their_scores_are(end):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 120)
+    q = np.clip(p + 0.05 * rng.normal(size=120), 0.02, 0.98)
+    y = (rng.random(120) < p).astype(int)
+    alone = sw.compare(y, {"p": p, "q": q})
+    sure = {"p": np.append(p, [end, end]), "q": np.append(q, [end, end])}
+    weight = np.append(np.ones(120), [0, 0])
+    beside = sw.compare(np.append(y, [0, 1]), sure, weight=weight)
+    for name in ("log_loss", "calibration_slope", "calibration_intercept"):
+        a, b = alone.difference(name), beside.difference(name)
+        assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), rel=1e-9)
+
+
+def test_rows_of_no_weight_say_nothing_of_clusters():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 120)
+    y, cluster = (rng.random(120) < p).astype(int), np.arange(120) // 3
+    alone = sw.evaluate(y, p, cluster=cluster)
+    beside = sw.evaluate(
+        np.append(y, [0, 1]),
+        np.append(p, [0.0, 0.0]),
+        weight=np.append(np.ones(120), [0, 0]),
+        cluster=np.append(cluster, [0, 1]),
+    )
+    for name in ("log_loss", "calibration_slope", "calibration_intercept"):
+        assert beside[name].low == pytest.approx(alone[name].low, rel=1e-9)

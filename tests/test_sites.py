@@ -132,3 +132,14 @@ def test_few_groups_have_no_mean():
     assert {r.why for r in record.summary} == {"fewer than three groups have an interval"}
     perfect = [sw.Estimate(1.0, 0.9, 1.0)] * 4
     assert pooled_record("auroc", perfect, 0.95).value is None
+
+
+def test_a_group_that_is_known_far_better_than_all_others_has_the_mean():
+    fit = pooled(np.array([0.5, 0.4, 0.6]), np.array([1e-17, 0.2, 0.3]), 0.95)
+    assert (fit.value, fit.tau2, fit.i2) == pytest.approx((0.5, 0, 0))
+    assert fit.new_low <= fit.low <= fit.value <= fit.high <= fit.new_high
+
+
+def test_groups_that_are_all_the_same_have_a_mean():
+    fit = pooled(np.full(3, 0.5), np.full(3, 0.04), 0.95)
+    assert fit[:6] == pytest.approx((0.5, 0.5, 0.5, 0.5, 0.5, 0))

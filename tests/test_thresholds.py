@@ -1,6 +1,8 @@
 """Cuts against outside references: scipy's beta and binomial, scikit-learn's curves, loops over cuts."""
 
+import copy
 import json
+import pickle
 
 import jsonschema
 import numpy as np
@@ -692,3 +694,17 @@ def test_the_common_cut_in_each_group_is_drawn_beside_what_is_asked(at, name, li
         assert row[1].startswith(f"{getattr(g.common, name).value:.3f} [")
     rule.report(tmp_path / "rule.html")
     assert "at the common cut" in (tmp_path / "rule.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("goal", [
+    {"at": "recall >= 0.7"}, {"at": "precision >= 0.6"}, {"best": "youden"}, {"best": "kappa"},
+    {"best": "f1"}, {"cost": 4}, {"cost": 4, "review": 0.2},
+])  # fmt: skip
+def test_a_rule_goes_through_pickle_with_its_points(goal):
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    rule = sw.threshold(rng.random(200) < p, p, **goal)
+    for again in (copy.deepcopy(rule), pickle.loads(pickle.dumps(rule))):
+        assert again.to_json() == rule.to_json()
+        assert again.predict(p).tolist() == rule.predict(p).tolist()
+        assert again.points.equals(rule.points)

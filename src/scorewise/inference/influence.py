@@ -141,7 +141,10 @@ def _loss(rows: Rows, t: Tally, settings: Settings, loss: Loss) -> Floats:
 def _of_mean(rows: Rows, values: Floats) -> Floats:
     """Of the mean over rows of what each has."""
     weight = rows.mass()
-    total = weight.sum()
+    values, total = (
+        np.where(weight > 0, values, 0.0),
+        weight.sum(),
+    )  # losses may be infinite beside it
     return np.asarray((values - float((weight * values).sum() / total)) / total)
 
 
@@ -149,6 +152,7 @@ def _coefficient(rows: Rows, t: Tally, settings: Settings, sloped: bool) -> Floa
     """Of the calibration slope, or of calibration in the large: by the scores of the likelihood."""
     x = as_log_odds(rows.scores[t.origin.score], t.kind, settings.get("clip"))
     weight, ones = rows.mass(), np.ones(len(x))
+    x = np.where(weight > 0, x, 0.0)  # a row of no weight may have infinite log-odds
     neg, pos = np.where(rows.y, 0.0, weight), np.where(rows.y, weight, 0.0)
     features, offset = ([ones, x], 0.0) if sloped else ([ones], x)
     fit = logistic(features, neg, pos, offset=offset)

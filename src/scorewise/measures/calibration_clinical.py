@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,8 @@ def _distance(t: Tally, level: float, seed: int, share: float | None) -> Estimat
     else:
         k = SHARES.index(share)
         value = float(_quantiles(far, mass)[k])
-        ranked = cached(
-            drawn, "ranked", lambda: _Transformed(drawn, lambda far: _quantiles(far, few.mass))
-        )
+        quantiles_of = partial(_quantiles, mass=few.mass)
+        ranked = cached(drawn, "ranked", lambda: _Transformed(drawn, quantiles_of))
         found = invert_test(ranked, lambda quantiles: quantiles[:, k], level, value=value)
         at = np.abs(far - value) <= 1e-9
         there = at / at.sum()
@@ -142,7 +142,11 @@ class _Transformed:
 def _distances(noise: Noise) -> tuple[Smoother, _Transformed]:
     """How far the curve is from each of the few cells that noise is drawn for."""
     s = Smoother(noise.cells)
-    return s, _Transformed(noise, lambda gaps: np.abs(s.fitted(gaps) - s.cells.p))
+    return s, _Transformed(noise, partial(_apart, s))
+
+
+def _apart(s: Smoother, gaps: Floats) -> Floats:
+    return np.abs(s.fitted(gaps) - s.cells.p)
 
 
 def _quantiles(far: Floats, mass: Floats) -> Floats:

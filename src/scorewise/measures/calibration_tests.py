@@ -147,7 +147,8 @@ def line_interval(
     # a sandwich learns from the rows of the rarer class
     df = np.maximum(np.minimum(np.minimum(*rows) - 1, known.df), 1.0)
     low, high = limits(value, Variance(known.variance, df), level, "identity")
-    return low, high, t_p_value((value - right) / np.sqrt(known.variance), df)
+    with np.errstate(divide="ignore", invalid="ignore"):  # the variance may be too small for floats
+        return low, high, t_p_value((value - right) / np.sqrt(known.variance), df)
 
 
 def _estimate_of_coefficient(t: Tally, c: Coefficient, level: float, right: float) -> Estimate:

@@ -184,23 +184,32 @@ def between(values: Floats, variances: Floats) -> float:
     0.15
     """
     weight = 1 / variances
-    total = weight.sum()
-    q = float((weight * (values - (weight * values).sum() / total) ** 2).sum())
-    free = float(total - (weight**2).sum() / total)
-    tau2 = max((q - len(values) + 1) / free, 0.0)
+    q = float((weight * (values - (weight * values).sum() / weight.sum()) ** 2).sum())
+    tau2 = max((q - len(values) + 1) / _spread(weight), 0.0)
     scale = float(values.var()) + float(variances.mean())
     for _ in range(REML_STEPS):
         w = 1 / (variances + tau2)
         mean = (w * values).sum() / w.sum()
         # P = W - W 1 1' W / 1' W 1: what is left of the values beside their mean
-        trace = float(w.sum() - (w**2).sum() / w.sum())
-        square = float((w**2).sum() - 2 * (w**3).sum() / w.sum() + ((w**2).sum() / w.sum()) ** 2)
+        trace, rest = _spread(w), _others(w) / w.sum()
+        square = float((w**2 * (rest**2 + _others(w**2) / w.sum() ** 2)).sum())
         step = (float(((w * (values - mean)) ** 2).sum()) - trace) / square
         new = max(tau2 + step, 0.0)
         if abs(new - tau2) <= 1e-12 * scale:
             return new
         tau2 = new
     return tau2
+
+
+def _others(x: Floats) -> Floats:
+    """The sum of all others at each place; in the sum of all, one may be so large that it hides them."""
+    before, after = x.cumsum()[:-1], x[:0:-1].cumsum()[::-1]
+    return np.asarray(np.append(0.0, before) + np.append(after, 0.0))
+
+
+def _spread(weight: Floats) -> float:
+    """The sum of weights less that of their squares over it."""
+    return float((weight * (_others(weight) / weight.sum())).sum())
 
 
 def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
@@ -215,7 +224,7 @@ def pooled(values: Floats, variances: Floats, level: float) -> Pooled:
     """
     many, tau2, fixed = len(values), between(values, variances), 1 / variances
     (q, _), (_, mean), (_, error) = _at(values, variances, np.array([0.0, tau2])).tolist()
-    typical = (many - 1) * float(fixed.sum()) / float(fixed.sum() ** 2 - (fixed**2).sum())
+    typical = (many - 1) / _spread(fixed)
     half = t_quantile(level, many - 1) * error
     new = np.quantile(_drawn(values, variances), [(1 - level) / 2, (1 + level) / 2])
     low, high = min(float(new[0]), mean - half), max(float(new[1]), mean + half)
@@ -226,7 +235,10 @@ def _drawn(values: Floats, variances: Floats) -> Floats:
     """True values of a new place, drawn with fixed seed: the mean, Student's error of it, and tau."""
     wanted, t, normal = _chances(len(values) - 1)  # Q falls as tau^2 rises
     most = float(((values - values.mean()) ** 2).sum()) / float(wanted.min())
-    tau2 = np.append(0.0, np.geomspace(1e-6 * (variances.min() + 1e-9 * most), most, TAU_GRID))
+    least = 1e-6 * (
+        float(variances.min()) + 1e-9 * most
+    )  # below it tau says nothing beside the errors
+    tau2 = np.append(0.0, np.geomspace(least, most, TAU_GRID) if least < most else [])
     few = max(1, (1 << 20) // len(values))  # of many places not all at once
     parts = [_at(values, variances, tau2[i : i + few]) for i in range(0, len(tau2), few)]
     q, mean, error = np.concatenate(parts, axis=1)

@@ -200,7 +200,8 @@ def _set_columns(t: TallySet) -> tuple[Stored, Stored]:
         values = [own.get(name) for _, own, _ in stored]
         dtype = np.result_type(*(v for v in values if v is not None))
         number = {"i": pl.Int64, "f": pl.Float32 if dtype == np.float32 else pl.Float64}[dtype.kind]
-        lists = [None if v is None else v.astype(dtype) for v in values]
+        # arrays beside None would not do where all are of one length
+        lists = [None if v is None else pl.Series(v.astype(dtype)) for v in values]
         columns[name] = pl.Series(name, lists, dtype=pl.List(number))
     groups = [{"key": key, **about} for key, _, about in stored]
     about = {"by": t.by, "window": t.window, "origin": asdict(t.origin), "parts": groups}

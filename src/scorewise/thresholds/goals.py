@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -122,13 +123,28 @@ class Constraint(Comparison):
 
 
 def formula(name: str) -> Callable[..., Any]:
-    """A measure as a formula of tp, fp, fn, tn."""
+    """A measure as a formula of tp, fp, fn, tn; it can be pickled, as rules that hold it are."""
     if name in SHARES:
-        hit, of = SHARES[name]
-        return lambda *c: sum(c[i] for i in hit) / sum(c[i] for i in of)
+        return partial(_share, *SHARES[name])
     if name in ("f1", "f2"):
-        return lambda tp, fp, fn, tn: f_beta(tp, fp, fn, tn, float(name[1]))
-    return DECISIONS[name]
+        return partial(f_beta, beta=float(name[1]))
+    return partial(_decision, name)
+
+
+def _decision(name: str, *cells: Any) -> Any:
+    return DECISIONS[name](*cells)
+
+
+def _share(hit: Sequence[int], of: Sequence[int], *cells: Any) -> Any:
+    return sum(cells[i] for i in hit) / sum(cells[i] for i in of)
+
+
+def _saved(cost: Any, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    return -(cost * fn + fp) / (tp + fp + fn + tn)
+
+
+def _not_alerted(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    return -(tp + fp)
 
 
 def measured(name: str, cells: Sequence[Any]) -> Floats:
@@ -187,14 +203,12 @@ def objective(best: str | None, cost: float | None, wanted: Sequence[Constraint]
     """What was asked for; else fewest alerts for constraints that low cuts keep, and else most recall."""
     if best == "cost":
         words = f"lowest cost, a missed positive counting as {cost:g} false alarms"
-        return Objective(
-            best, lambda tp, fp, fn, tn: -(cost * fn + fp) / (tp + fp + fn + tn), words
-        )
+        return Objective(best, partial(_saved, cost), words)
     if best is not None:
         return Objective(best, formula(best), f"highest {TITLES.get(best, best)}")
     if all(c.kept_by_high_cuts for c in wanted):
         return Objective("recall", formula("sensitivity"), "highest recall")
-    return Objective("alerts", lambda tp, fp, fn, tn: -(tp + fp), "fewest alerts")
+    return Objective("alerts", _not_alerted, "fewest alerts")
 
 
 @dataclass(frozen=True)
