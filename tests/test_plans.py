@@ -143,6 +143,18 @@ def test_a_pilot_says_what_its_own_rows_give(measure):
     assert half.rows == pytest.approx(6000, rel=0.03)
 
 
+@pytest.mark.parametrize(
+    ("y", "at", "sentence"),
+    [
+        (0, "recall >= 0.9", "the pilot has no positives, which recall >= 0.9 is about"),
+        (1, "specificity >= 0.9", "the pilot has no negatives, which specificity >= 0.9 is about"),
+    ],
+)
+def test_a_pilot_of_one_class_promises_nothing_of_the_other(y, at, sentence):
+    with pytest.raises(sw.BadInput, match=sentence):
+        sw.plan([y] * 20, [k / 20 for k in range(20)], at=at)
+
+
 def test_clusters_and_raters_have_pilots_too():
     kept = {"half_width": 0.01, "measure": "brier"}
     alone, together = (sw.plan(FRAME, **HOW, **kept, cluster=c).rows for c in (None, "who"))

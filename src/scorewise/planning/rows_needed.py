@@ -337,6 +337,8 @@ class Planner:
             raise BadInput(f"no number of rows guarantees {c.text}; promise less")
         up = self.population.prevalence
         share = {"positives": up, "negatives": 1 - up}.get(c.unit, 1.0)
+        if not share:
+            raise BadInput(f"the pilot has no {c.unit}, which {c.text} is about; add some")
         unit = "rows" if c.unit in ("positives", "negatives", "rows") else c.unit
         goals = [(needed, f"{ANY} of {c.text}")]
         for near in NEAR:
