@@ -27,6 +27,7 @@ from scorewise.tallies.tally import Tally
 
 MAX_CELLS = 1 << 16
 _PART = 1 << 16  # scores that are added up at a time
+_EDGES = 1 << 12  # edges of cells that are found at a time
 Binning = Literal["width", "mass", "value"]
 Convention = Literal["sklearn", "netcal", "torchmetrics", "relplot", "jordyvl"]
 Index = Callable[[NDArray[np.floating]], Ints]  # the bin of each probability; never decreasing
@@ -144,7 +145,9 @@ def cell_starts(t: Tally) -> Ints:
     edges = probability_edges()
     if t.kind == "logit":
         edges = logit(edges)
-    first = np.searchsorted(t.score, edges.astype(t.score.dtype))
+    edges = edges.astype(t.score.dtype)
+    parts = [edges[i : i + _EDGES] for i in range(0, len(edges), _EDGES)]
+    first = np.concatenate(on_threads(lambda part: np.searchsorted(t.score, part), parts))
     first = first[first < n]
     return first[first_of_runs(first)]
 

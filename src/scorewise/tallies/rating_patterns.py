@@ -17,7 +17,7 @@ _FEW = 1 << 20  # possible patterns that are counted without a sort
 def distinct_patterns(
     ratings: Codes | RatingList, weight: Any, weight2: Any, categories: int
 ) -> tuple[Codes | RatingList, Any, Any]:
-    """Distinct patterns in order, and the sums of weights on each."""
+    """Distinct patterns in order, and the sums of weights on each; without weights, its number."""
     if isinstance(ratings, RatingList):
         # in a table, who has an earlier rater's rating comes after who has none
         word = (ratings.shape[1] - 1 - ratings.rater) * categories + ratings.code
@@ -26,12 +26,15 @@ def distinct_patterns(
         key, size = _keys(ratings, categories), (categories + 1) ** ratings.shape[1]
     seen: Any = slice(None)
     if size > _FEW:
-        _, first, key = np.unique(key, return_index=True, return_inverse=True)
+        _, first, key, counts = np.unique(
+            key, return_index=True, return_inverse=True, return_counts=True
+        )
         patterns, size = take_rows(ratings, first), len(first)
     else:
-        seen = np.flatnonzero(np.bincount(key, minlength=size))
+        counts = np.bincount(key, minlength=size)
+        seen = np.flatnonzero(counts)
         patterns = _spelled(seen, categories, ratings.shape[1])
-    w = _summed(key, weight, size)[seen]
+    w = (counts if weight is None else _summed(key, weight, size))[seen]
     return patterns, w, w if weight2 is weight else _summed(key, weight2, size)[seen]
 
 

@@ -120,12 +120,15 @@ class Ratings(EqualByFields):
                 ratings = ratings._replace(code=ratings.code[order])
             else:
                 ratings = -np.sort(-ratings, axis=1)
-        w: Any = np.ones(len(rows), np.int64) if rows.count is None else rows.count
+        w: Any = rows.count
         w2: Any = w
         if rows.weight is not None:
-            w, w2 = w * rows.weight, w * rows.weight**2
+            each = 1 if w is None else w
+            w, w2 = each * rows.weight, each * rows.weight**2
         if fold:
             ratings, w, w2 = distinct_patterns(ratings, w, w2, len(rows.categories))
+        elif w is None:
+            w = w2 = np.ones(len(rows), np.int64)
         listed = RatingList.of(ratings)
         used = np.flatnonzero((w > 0) & (np.bincount(listed.item, minlength=len(w)) > 0))
         folded = cls(
