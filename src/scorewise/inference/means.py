@@ -212,13 +212,17 @@ def widened(
 
     >>> widened(Estimate(0.5, 0.4, 0.6), 4e-4, 1e-4, 1000, (0.0, 1.0))
     0.500 [0.300, 0.700]
+    >>> widened(Estimate(1.0, 1e-3, 1e3), 1e4, 1.0, 2, (0.0, math.inf))  # two clusters that disagree
+    1.000 [0.000, inf]
     """
     if clusters < 2:
         return replace(e, low=math.nan, high=math.nan, method="none: a single cluster", p=None)
     grown = math.sqrt(max(variance / by_row, 1.0)) if by_row > 0 and variance < math.inf else 1.0
     grown *= t_quantile(e.level, clusters - 1) / normal_quantile(e.level)
     if bounds == (0.0, math.inf) and e.low > 0:  # ratios, whose intervals are on the log scale
-        low, high = (e.value * math.exp(grown * math.log(end / e.value)) for end in (e.low, e.high))
+        with np.errstate(over="ignore"):  # beyond the floats a limit is infinite
+            ends = np.exp(grown * np.log(np.array([e.low, e.high]) / e.value)) * e.value
+        low, high = ends.tolist()
     else:
         low, high = e.value - grown * (e.value - e.low), e.value + grown * (e.high - e.value)
     low, high = max(low, bounds[0]), min(high, bounds[1])
