@@ -61,7 +61,7 @@ class Transformation:
     whole_numbers: bool = False
 
     def outside(self, columns: Columns) -> int:
-        """How many scores lie beyond those seen in fitting; refuses those that are no probabilities."""
+        """How many scores lie beyond those seen in fitting; refuses those that are not probabilities."""
         names = [*columns["score"]]
         s: Any = np.stack([column.values for column in columns["score"].values()], axis=1)
         if self.kind == "probability":
