@@ -48,7 +48,7 @@ class Sample:
         """The answers that have this confidence, among all rows or some of them."""
         index: Any = np.arange(len(rows)) if at is None else at
         there = ~np.isnan(rows.confidence[name][index])
-        if rows.weight is not None:  # what has no weight says nothing
+        if rows.weight is not None:  # rows of weight 0 carry no information
             there &= rows.weight[index] > 0
         part = rows.at(index[there])
         return cls(part.quality, part.confidence[name], part.weight, part.cluster)

@@ -52,7 +52,7 @@ CONSTANT = "labels and decisions are one and the same constant"
 
 
 def why_empty(c: Confusion, cells: tuple[int, ...]) -> str:
-    """Why there is no share of some cells (of tp, fp, fn, tn), or nothing."""
+    """Why a share of cells (tp, fp, fn, tn) is undefined; empty where it is defined."""
     if not c.table.any():
         return "no rows"
     return "" if c.table[list(cells)].any() else WHY_EMPTY[cells]
